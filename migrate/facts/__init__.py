@@ -1,0 +1,1 @@
+"""The facts: what a file says."""

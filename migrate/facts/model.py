@@ -1,0 +1,217 @@
+"""What a file says, free of syntax: plain data with byte spans.
+
+A fact is named after what the code is, never after a rule. `key` is spelled as the catalog spells it; what one file
+cannot know is a `Ref`, which `project.link` resolves or drops.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+
+from ..source import Source, Span
+
+
+@dataclass(frozen=True, slots=True)
+class Ref:
+    """A dotted name that another module of the project defines; `lower` when the code lower-cases it."""
+
+    name: str
+    lower: bool = False
+
+
+class Shape(str, Enum):
+    """How code names a method: what a rewrite would have to change."""
+
+    COMPARE = "compare"  # if method == "ping", also yoda, walrus, attribute, subscript
+    CASE = "case"  # match method: case "ping"
+    TABLE = "table"  # {"ping": handler}, dict(ping=handler), TABLE["ping"] = handler
+    REGISTER = "register"  # register("ping", handler)
+    DECORATOR = "decorator"  # @method("ping")
+    ATTRIBUTE = "attribute"  # getattr(self, "handle_" + name) with def handle_ping
+    MEMBER = "member"  # method in {"ping", ...}
+    SUBSTRING = "substring"  # "init" in method
+    PREFIX = "prefix"  # method.startswith("notifications/")
+    TYPE = "type"  # method: Literal["ping"]
+    LITERAL = "literal"  # {"method": "ping"}
+    KEYWORD = "keyword"  # Request(method="ping")
+    ARGUMENT = "argument"  # client.request("ping")
+    TEXT = "text"  # '{"method": "ping"}' as JSON text or bytes
+    CONSTANT = "constant"  # PING = "ping"
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """Something at `span`; `scope` is the dotted name of the enclosing function or class, empty at module level."""
+
+    span: Span
+    key: str | Ref
+    scope: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Handler(Fact):
+    """Code that answers (or routes, or lets through) one method; `key` is the method."""
+
+    shape: Shape = Shape.COMPARE
+    negated: bool = False  # != or not in: the other branch is the handler
+    body: Span | None = None  # what runs for this method and nothing else, where that is known
+    trivial: bool = False  # the body only returns an empty answer
+
+
+@dataclass(frozen=True, slots=True)
+class Send(Fact):
+    """A request or notification that this code sends; `key` is the method."""
+
+    shape: Shape = Shape.LITERAL
+    notification: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Constant(Fact):
+    """A name that holds protocol vocabulary; `key` is the value, `name` the dotted name inside the module."""
+
+    name: str = ""
+
+
+class CodeUse(str, Enum):
+    SEND = "send"  # built into an error or an exception
+    COMPARE = "compare"  # recognised in a peer's answer
+    CONSTANT = "constant"  # given a name
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorCode(Fact):
+    """A JSON-RPC error code; `key` is the number as text, `text` the message (or name) that shows its meaning."""
+
+    use: CodeUse = CodeUse.SEND
+    text: str = ""
+    method: str = ""  # the method whose handler holds it, where that is known
+    name: str = ""  # the constant, where `use` is CONSTANT
+
+
+class VersionUse(str, Enum):
+    REPLY = "reply"  # "protocolVersion": "2025-06-18" in an answer
+    SEND = "send"  # the same in a request
+    CONSTANT = "constant"  # PROTOCOL_VERSION = "2025-06-18"
+    LIST = "list"  # one entry of the supported versions
+    DEFAULT = "default"  # params.get("protocolVersion", "2025-06-18"), x or "2025-06-18", os.environ.get(..., ...)
+    HEADER = "header"  # "MCP-Protocol-Version": "2025-06-18"
+    COMPARE = "compare"  # version == "2025-06-18"
+    ORDER = "order"  # version >= "2025-06-18"
+    ECHO = "echo"  # the client's own value comes back unchecked; key is "echo"
+
+
+@dataclass(frozen=True, slots=True)
+class Version(Fact):
+    """A protocol revision; `key` is the revision, or "echo"."""
+
+    use: VersionUse = VersionUse.CONSTANT
+
+
+class HeaderUse(str, Enum):
+    READ = "read"
+    WRITE = "write"
+    CONSTANT = "constant"
+    ALIAS = "alias"  # a parameter that a framework fills from the header
+    LIST = "list"  # CORS lists and the like
+
+
+@dataclass(frozen=True, slots=True)
+class Header(Fact):
+    """An HTTP header of the protocol; `key` is its lower-case name."""
+
+    use: HeaderUse = HeaderUse.READ
+
+
+@dataclass(frozen=True, slots=True)
+class MetaKey(Fact):
+    """A key of `_meta`; `key` is the key."""
+
+
+@dataclass(frozen=True, slots=True)
+class Member(Fact):
+    """A field of a message, result or capability with a meaning of its own; `key` is a dotted path such as `capabilities.tasks`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Call(Fact):
+    """A call on a client or server session; `key` is the method's own name, `receiver` the receiver's source text."""
+
+    receiver: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Class(Fact):
+    """A class that derives from protocol machinery; `key` is the base."""
+
+
+@dataclass(frozen=True, slots=True)
+class Route(Fact):
+    """An HTTP route or verb handler of the MCP endpoint; `key` is the verb."""
+
+    path: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Result(Fact):
+    """A result being built; `key` is the method it answers. Spans the literal."""
+
+    stamped: bool = False  # it carries resultType
+    cached: bool = False  # it carries ttlMs and cacheScope
+
+
+@dataclass(frozen=True, slots=True)
+class Envelope(Fact):
+    """A JSON-RPC reply or notification being built; `key` is "result", "error" or "notification"."""
+
+    method: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Gate(Fact):
+    """Code that refuses messages for what happened before; `key` is "initialized", "first-message" or "session"."""
+
+
+@dataclass(frozen=True, slots=True)
+class Store(Fact):
+    """State kept for one client between requests; `key` is "session"."""
+
+    name: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Stream(Fact):
+    """A server-sent event with a protocol meaning; `key` is "endpoint", "id" or "retry"."""
+
+
+@dataclass(frozen=True, slots=True)
+class Import(Fact):
+    """An import of an SDK module or name; `key` is the dotted name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Dispatcher(Fact):
+    """A function, table or registry that routes to handlers; `key` is "server", `methods` what it knows."""
+
+    methods: frozenset[str] = frozenset()
+    function: str = ""  # dotted name of the function that holds the chain or indexes the table, "" where none is known
+
+
+Value = str | int | Ref | tuple["Value", ...]
+"""What a name is bound to, as far as one file can tell: text, a number, another name, or a collection of these."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileFacts:
+    """Everything one file says. `module` is its dotted name, as imports of the project spell it."""
+
+    source: Source
+    module: str
+    facts: tuple[Fact, ...] = ()
+    imports: Mapping[str, str] = field(default_factory=dict)  # local name -> dotted target
+    names: Mapping[str, Value] = field(default_factory=dict)  # dotted name inside the module -> value
+    evidence: frozenset[str] = frozenset()  # protocol vocabulary seen as values: why this file is (or is not) MCP
+    boundary: frozenset[str] = frozenset()  # functions behind a stateless boundary
+    masked: bool = False  # syntax newer than this interpreter was masked before reading

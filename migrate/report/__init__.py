@@ -1,0 +1,1 @@
+"""The telling wing: one format, one function, one file."""

@@ -1,0 +1,1 @@
+"""The writing wing: edits, syntax trees and the boundary."""

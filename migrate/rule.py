@@ -1,0 +1,140 @@
+"""What rules are made of: findings, applicability, and the context in which a rule looks at a fact."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import Enum, IntEnum
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+from .facts.model import Fact, FileFacts
+from .source import Span
+
+if TYPE_CHECKING:
+    from .project import Project
+    from .rewrite.edits import Edit
+    from .rewrite.tree import Tree
+
+
+class Era(str, Enum):
+    """Which clients a fixed server is for: both, or those of 2026-07-28 only."""
+
+    DUAL = "dual"
+    MODERN = "modern"
+
+
+class Applicability(IntEnum):
+    """How far a fix can be trusted. `fix` applies SAFE ones, `--unsafe-fixes` also UNSAFE ones; MANUAL has no edit."""
+
+    MANUAL = 0
+    UNSAFE = 1
+    SAFE = 2
+
+    @property
+    def word(self) -> str:
+        return self.name.lower()
+
+
+class Severity(IntEnum):
+    """NOTE: advice. WARNING: deprecated or unstamped. ERROR: does not work, or silently works differently."""
+
+    NOTE = 0
+    WARNING = 1
+    ERROR = 2
+
+    @property
+    def word(self) -> str:
+        return self.name.lower()
+
+
+class Import(NamedTuple):
+    """A need: the name must be importable where the edit stands."""
+
+    module: str
+    name: str
+
+
+class NewFile(NamedTuple):
+    """A need: this file must exist beside the project's own, with this text. `path` is relative to the run's root."""
+
+    path: str
+    text: str
+
+
+Need = Import | NewFile
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A fact that a rule objects to, at a place."""
+
+    rule: str  # the id, such as MCP103
+    name: str  # the rule's name, such as ping
+    path: str
+    span: Span
+    message: str
+    severity: Severity
+    applicability: Applicability
+    fact: Fact | None = None
+    hint: str = ""  # why there is no fix, or what is left to decide
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One entry of the catalog: what and why. `match` maps a fact kind to the keys that the rule wants ("*" for all)."""
+
+    id: str
+    name: str
+    pack: str
+    title: str
+    message: str
+    messages: Mapping[str, str]  # fact kind -> message, where one sentence does not fit all
+    match: Mapping[str, tuple[str, ...]]
+    severity: Severity
+    fix: str  # always, sometimes or never
+    why: str
+    instead: str
+    spec: str
+    covers: tuple[str, ...] = ()  # items of rules/spec.yaml, as "section/name"
+
+
+class Rule(Protocol):
+    """The module beside a catalog entry. `fix` is optional."""
+
+    def check(self, fact: Fact, ctx: Context) -> Iterator[Finding]: ...
+    def fix(self, fact: Fact, tree: Tree, ctx: Context) -> Iterator[Edit | Need]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What a rule may ask beside the fact in its hand."""
+
+    entry: Entry
+    file: FileFacts
+    project: Project
+    era: Era = Era.DUAL
+    options: Mapping[str, object] = field(default_factory=dict)
+
+    def finding(
+        self,
+        fact: Fact,
+        applicability: Applicability = Applicability.MANUAL,
+        *,
+        message: str | None = None,
+        severity: Severity | None = None,
+        span: Span | None = None,
+        hint: str = "",
+    ) -> Finding:
+        """A finding at the fact. `{fact.…}` in the catalog's message is filled from the fact."""
+        text = message or self.entry.messages.get(type(fact).__name__, self.entry.message)
+        return Finding(
+            rule=self.entry.id,
+            name=self.entry.name,
+            path=self.file.source.path,
+            span=span or fact.span,
+            message=text.format(fact=fact),
+            severity=self.entry.severity if severity is None else severity,
+            applicability=applicability,
+            fact=fact,
+            hint=hint,
+        )

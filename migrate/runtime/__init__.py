@@ -1,0 +1,1 @@
+"""Generated code: the module that `fix` writes beside a hand-written server."""

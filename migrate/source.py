@@ -1,0 +1,98 @@
+"""One file as text: decoding, newlines, UTF-8 byte offsets and positions."""
+
+from __future__ import annotations
+
+import codecs
+import io
+import re
+import tokenize
+from bisect import bisect_right
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+_NEWLINE = re.compile(rb"\r\n|\r|\n")
+
+
+class Span(NamedTuple):
+    """A half-open range of UTF-8 byte offsets into `Source.utf8`."""
+
+    start: int
+    end: int
+
+    def contains(self, other: Span) -> bool:
+        return self.start <= other.start and other.end <= self.end
+
+
+class Position(NamedTuple):
+    """A 1-based line and a 1-based column in characters; only reports speak of these."""
+
+    line: int
+    column: int
+
+
+@dataclass(frozen=True)
+class Source:
+    """A decoded file. `text` keeps its newlines; `path` is relative to the run's root, with forward slashes."""
+
+    path: str
+    text: str
+    encoding: str = "utf-8"
+    bom: bool = False
+
+    @cached_property
+    def utf8(self) -> bytes:
+        return self.text.encode("utf-8")
+
+    @cached_property
+    def line_starts(self) -> list[int]:
+        """The byte offset at which each line begins; the first is 0."""
+        return [0, *(found.end() for found in _NEWLINE.finditer(self.utf8))]
+
+    @cached_property
+    def newline(self) -> str:
+        """The newline that this file uses most; the platform's own never matters."""
+        crlf = self.utf8.count(b"\r\n")
+        lone_cr = self.utf8.count(b"\r") - crlf
+        lone_lf = self.utf8.count(b"\n") - crlf
+        if crlf > lone_lf and crlf >= lone_cr:
+            return "\r\n"
+        return "\r" if lone_cr > lone_lf else "\n"
+
+    def offset(self, line: int, column: int) -> int:
+        """The byte offset of ast's (1-based line, 0-based UTF-8 column)."""
+        return self.line_starts[line - 1] + column
+
+    def position(self, offset: int) -> Position:
+        row = bisect_right(self.line_starts, offset) - 1
+        before = self.utf8[self.line_starts[row] : offset].decode("utf-8", "replace")
+        return Position(row + 1, len(before) + 1)
+
+    def line(self, number: int) -> str:
+        """The text of a 1-based line without its newline."""
+        start = self.line_starts[number - 1]
+        end = self.line_starts[number] if number < len(self.line_starts) else len(self.utf8)
+        return self.utf8[start:end].decode("utf-8", "replace").rstrip("\r\n")
+
+    def slice(self, span: Span) -> str:
+        return self.utf8[span.start : span.end].decode("utf-8")
+
+    def encode(self, text: str) -> bytes:
+        """`text` as the bytes that belong into this file.
+
+        Raises UnicodeEncodeError when the file's own encoding cannot hold a character.
+        """
+        data = text.encode(self.encoding)
+        return codecs.BOM_UTF8 + data if self.bom else data
+
+
+def decode(path: str, data: bytes) -> Source:
+    """Reads the bytes of a Python file as Python would: BOM, PEP 263 cookie, UTF-8 otherwise.
+
+    Raises SyntaxError for an unknown or wrong declared encoding and UnicodeDecodeError for bytes that do not fit it.
+    """
+    bom = data.startswith(codecs.BOM_UTF8)
+    encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
+    body = data[len(codecs.BOM_UTF8) :] if bom else data
+    encoding = "utf-8" if encoding == "utf-8-sig" else encoding
+    return Source(path, body.decode(encoding), encoding, bom)
