@@ -1,0 +1,236 @@
+"""A file as a LibCST tree whose nodes know their bytes: find the node of a fact, replace it, keep everything else.
+
+Parsed on first need. One rendering pass notes the place of every node, so that parents and whitespace cost nothing more.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, TypeVar
+
+import libcst as cst
+from libcst.metadata import BaseMetadataProvider, CodeSpan, MetadataWrapper
+from libcst.metadata.span_provider import SpanProvidingCodegenState, byte_length_in_utf8
+
+from ..source import Source, Span
+from .edits import Edit
+
+N = TypeVar("N", bound=cst.CSTNode)
+
+# LibCST renders a lone carriage return as nothing; for Python it is a newline like any other, and as long.
+_LONE_CR = re.compile(r"\r(?!\n)")
+
+
+class Unwritable(ValueError):
+    """LibCST does not give this file back byte for byte, so nothing in it can be rewritten safely."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    span: Span  # as ast has it
+    whole: Span  # with the whitespace, comments and parentheses that the node owns
+    parent: cst.CSTNode | None
+    indent: str
+
+
+class Tree:
+    """The syntax tree of one source. All positions are UTF-8 byte offsets of the source."""
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self._text = _LONE_CR.sub("\n", source.text)
+
+    @cached_property
+    def module(self) -> cst.Module:
+        """The parsed file. Raises libcst.ParserSyntaxError, or Unwritable where LibCST would lose bytes."""
+        module = cst.parse_module(self._text)
+        if module.code != self._text:
+            # Seen for a form feed directly before code, the only byte that LibCST drops.
+            raise Unwritable(f"{self.source.path}: rendering changes this file")
+        return module
+
+    def span(self, node: cst.CSTNode) -> Span:
+        """The bytes of a node without its surroundings, as ast counts them."""
+        return self._places[node].span
+
+    def whole(self, node: cst.CSTNode) -> Span:
+        """The bytes of a node with everything it owns: leading lines, indentation, parentheses, trailing comma, newline."""
+        return self._places[node].whole
+
+    def text(self, node: cst.CSTNode) -> str:
+        return self.source.slice(self.span(node))
+
+    def parent(self, node: cst.CSTNode) -> cst.CSTNode | None:
+        return self._places[node].parent
+
+    def ancestors(self, node: cst.CSTNode) -> Iterator[cst.CSTNode]:
+        """The nodes around a node, innermost first."""
+        while (above := self.parent(node)) is not None:
+            yield above
+            node = above
+
+    def node(self, kind: type[N], span: Span) -> N | None:
+        """The node of this kind at exactly these bytes; for a parenthesised one, ast's and LibCST's spans both count."""
+        return next((node for node in self._by_span.get(span, ()) if isinstance(node, kind)), None)
+
+    def enclosing(self, kind: type[N], span: Span) -> N | None:
+        """The innermost node of this kind around these bytes."""
+        innermost = self.innermost(span)
+        if isinstance(innermost, kind):
+            return innermost
+        return next((node for node in self.ancestors(innermost) if isinstance(node, kind)), None)
+
+    def innermost(self, span: Span) -> cst.CSTNode:
+        """The smallest node that holds these bytes, with whatever it owns."""
+        node: cst.CSTNode = self.module
+        while True:
+            inside = next((child for child in self._children.get(node, ()) if self.whole(child).contains(span)), None)
+            if inside is None:
+                return node
+            node = inside
+
+    def children(self, node: cst.CSTNode) -> Sequence[cst.CSTNode]:
+        """The direct children in the order of the text, whitespace included."""
+        return self._children.get(node, ())
+
+    def walk(self, node: cst.CSTNode) -> Iterator[cst.CSTNode]:
+        """The node and everything below it, in the order of the text."""
+        yield node
+        for child in self.children(node):
+            yield from self.walk(child)
+
+    def statement(self, span: Span) -> cst.BaseStatement | None:
+        """The innermost whole statement (one that stands in a block or in the module) around these bytes."""
+        innermost = self.innermost(span)
+        for node in (innermost, *self.ancestors(innermost)):
+            if isinstance(node, cst.BaseStatement) and self._stands_alone(node):
+                return node
+        return None
+
+    def indent(self, node: cst.CSTNode) -> str:
+        """What stands at the left of the block that holds the node."""
+        return self._places[node].indent
+
+    def replace(self, old: cst.CSTNode, new: cst.CSTNode | Sequence[cst.BaseStatement]) -> Edit:
+        """The smallest edit that turns `old` into `new`; a sequence takes the place of a whole statement.
+
+        LibCST renders the statement around it: a statement in a block renders the same alone, given its indentation.
+        """
+        anchor: cst.CSTNode | None = old if self._stands_alone(old) else None
+        anchor = anchor or next((node for node in self.ancestors(old) if self._stands_alone(node)), self.module)
+        indent = self.indent(anchor)
+        if isinstance(new, cst.CSTNode):
+            changed = anchor.deep_replace(old, new) if old is not anchor else new
+            if not isinstance(changed, cst.CSTNode):
+                raise TypeError(f"{type(new).__name__} cannot stand for {type(old).__name__}")
+            after = self._render(changed, indent)
+        else:
+            after = "".join(self._render(statement, indent) for statement in new)
+        whole = self.whole(anchor)
+        return self._difference(whole.start, self._render(anchor, indent), after)
+
+    def code(self, node: cst.CSTNode) -> str:
+        """A new node as text at the left margin."""
+        return self.module.code_for_node(node)
+
+    def _render(self, node: cst.CSTNode, indent: str) -> str:
+        if not indent:
+            return self.module.code_for_node(node)
+        # A block adds its indentation to every line of its statements, and nothing else but its own header.
+        block = cst.IndentedBlock(body=[node], indent=indent)  # type: ignore[list-item]
+        header = self.module.code_for_node(block.header)
+        return self.module.code_for_node(block)[len(header) :]
+
+    def _difference(self, start: int, before: str, after: str) -> Edit:
+        data = self._text.encode("utf-8")
+        if not data.startswith(before.encode("utf-8"), start):
+            # The last line of a file may lack the newline that every rendered statement has.
+            newline = self.module.default_newline
+            before, after = before.removesuffix(newline), after.removesuffix(newline)
+            if data[start:] != before.encode("utf-8"):
+                raise Unwritable(f"{self.source.path}: rendering changes bytes at {start}")
+        head = _common(before, after)
+        # A carriage return and its newline are one thing; an edit that begins between them would not be.
+        if before[head - 1 : head] == "\r" and "\n" in (before[head : head + 1], after[head : head + 1]):
+            head -= 1
+        tail = _common(before[head:][::-1], after[head:][::-1])
+        if tail and before[-tail] == "\n" and "\r" in (before[-tail - 1 : -tail], after[-tail - 1 : -tail]):
+            tail -= 1
+        first = start + len(before[:head].encode("utf-8"))
+        old, new = before[head : len(before) - tail], after[head : len(after) - tail]
+        if self.source.newline == "\r":
+            new = new.replace("\n", "\r")
+        return Edit(Span(first, first + len(old.encode("utf-8"))), new)
+
+    def _stands_alone(self, node: cst.CSTNode) -> bool:
+        return isinstance(node, cst.BaseStatement) and isinstance(self.parent(node), cst.IndentedBlock | cst.Module)
+
+    @cached_property
+    def _places(self) -> dict[cst.CSTNode, _Place]:
+        # A freshly parsed tree shares no nodes, so the wrapper need not copy it.
+        wrapper = MetadataWrapper(self.module, unsafe_skip_copy=True)
+        return dict(wrapper.resolve(_Places))
+
+    @cached_property
+    def _children(self) -> dict[cst.CSTNode, list[cst.CSTNode]]:
+        children: dict[cst.CSTNode, list[cst.CSTNode]] = {}
+        for node, place in sorted(self._places.items(), key=lambda item: item[1].whole):
+            if place.parent is not None:
+                children.setdefault(place.parent, []).append(node)
+        return children
+
+    @cached_property
+    def _by_span(self) -> dict[Span, list[cst.CSTNode]]:
+        nodes: dict[Span, list[cst.CSTNode]] = {}
+        for node, place in self._places.items():
+            for span in {place.span, place.whole}:
+                nodes.setdefault(span, []).append(node)
+        return nodes
+
+
+def _common(one: str, other: str) -> int:
+    return next((at for at, (left, right) in enumerate(zip(one, other, strict=False)) if left != right), min(len(one), len(other)))
+
+
+class _Places(BaseMetadataProvider[_Place]):
+    """Syntactic span, whole span, parent and indentation of every node, from one rendering pass."""
+
+    def _gen_impl(self, module: cst.Module) -> None:
+        spans = _Spans()
+        state = _Walk(
+            default_indent=module.default_indent,
+            default_newline=module.default_newline,
+            provider=spans,
+            get_length=byte_length_in_utf8,
+        )
+        module._codegen(state)
+        for node, (whole, parent, indent) in state.seen.items():
+            span = spans._computed[node]
+            self._computed[node] = _Place(Span(span.start, span.start + span.length), whole, parent, indent)
+
+
+class _Spans:
+    """Where LibCST's own state leaves the syntactic spans."""
+
+    def __init__(self) -> None:
+        self._computed: dict[cst.CSTNode, CodeSpan] = {}
+
+
+class _Walk(SpanProvidingCodegenState):
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        self.seen: dict[cst.CSTNode, tuple[Span, cst.CSTNode | None, str]] = {}
+        self._above: list[cst.CSTNode] = []
+
+    def before_codegen(self, node: cst.CSTNode) -> None:
+        super().before_codegen(node)
+        self._above.append(node)
+
+    def after_codegen(self, node: cst.CSTNode) -> None:
+        whole = Span(self._stack[-1], self.position)
+        super().after_codegen(node)
+        self._above.pop()
+        self.seen[node] = (whole, self._above[-1] if self._above else None, "".join(self.indent_tokens))
