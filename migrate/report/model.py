@@ -1,0 +1,130 @@
+"""What every report is made from: findings at their lines and columns, and what a run saw besides.
+
+The only place that turns spans into positions.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from ..rule import Applicability, Entry, Era, Finding, Severity
+from ..source import Position, Source
+
+# A frame shows what a finding is about; a class of 200 lines would hide the rest of the report.
+MAX_FRAME = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A finding at its place. Lines and columns are 1-based, columns in characters; the end is exclusive.
+
+    `lines` is the source text from `line` on, at most `MAX_FRAME` lines; `fingerprint` stays when other lines of the file change.
+    """
+
+    rule: str
+    name: str
+    severity: Severity
+    applicability: Applicability
+    message: str
+    hint: str
+    path: str
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+    lines: tuple[str, ...]
+    fingerprint: str
+
+    @property
+    def fix(self) -> bool:
+        return self.applicability is not Applicability.MANUAL
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """A file that speaks MCP: by which words it shows that, and which functions already stand behind a boundary."""
+
+    path: str
+    evidence: tuple[str, ...] = ()
+    boundary: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """One run of `check`, or what is left after one of `fix`."""
+
+    era: Era
+    places: tuple[Place, ...] = ()
+    entries: Mapping[str, Entry] = field(default_factory=dict)  # the rule of every id that may occur
+    checked: int = 0  # files that were read
+    seen: tuple[Seen, ...] = ()
+    suppressed: int = 0
+    baselined: int = 0
+    stale: int = 0  # entries of the baseline that nothing answers to any more
+
+    @property
+    def by_severity(self) -> Counter[Severity]:
+        return Counter(place.severity for place in self.places)
+
+    @property
+    def by_applicability(self) -> Counter[Applicability]:
+        return Counter(place.applicability for place in self.places)
+
+    @property
+    def by_rule(self) -> list[tuple[str, int]]:
+        """Ids with how often they were found, the most frequent first."""
+        return sorted(Counter(place.rule for place in self.places).items(), key=lambda item: (-item[1], item[0]))
+
+
+def place(
+    findings: Sequence[Finding],
+    fingerprints: Iterable[str],
+    sources: Mapping[str, Source],
+    show: Callable[[str], str],
+) -> tuple[Place, ...]:
+    """Findings as places, sorted by path and position. `show` says how the user would spell a path."""
+    places = [_place(finding, mark, sources.get(finding.path), show) for finding, mark in zip(findings, fingerprints, strict=True)]
+    return tuple(sorted(places, key=lambda it: (it.path, it.line, it.column, it.end_line, it.end_column, it.rule, it.message)))
+
+
+def visible(text: str) -> str:
+    r"""Text that cannot paint a terminal: control, format and surrogate characters become escapes such as `\x1b`, a tab four spaces."""
+    if text.isprintable():
+        return text
+    return "".join(_visible(char) for char in text)
+
+
+def _place(finding: Finding, fingerprint: str, source: Source | None, show: Callable[[str], str]) -> Place:
+    start = end = Position(1, 1)
+    lines: tuple[str, ...] = ()
+    if source is not None:
+        start = source.position(finding.span.start)
+        end = source.position(max(finding.span))
+        lines = tuple(source.line(number) for number in range(start.line, min(end.line, start.line + MAX_FRAME - 1) + 1))
+    return Place(
+        rule=finding.rule,
+        name=finding.name,
+        severity=finding.severity,
+        applicability=finding.applicability,
+        message=finding.message,
+        hint=finding.hint,
+        path=show(finding.path),
+        line=start.line,
+        column=start.column,
+        end_line=end.line,
+        end_column=end.column,
+        lines=lines,
+        fingerprint=fingerprint,
+    )
+
+
+def _visible(char: str) -> str:
+    if char == "\t":
+        return "    "
+    if char.isprintable() or unicodedata.category(char) == "Zs":
+        return char
+    code = ord(char)
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"

@@ -1,0 +1,91 @@
+"""The report as SARIF 2.1.0, for code scanning of GitHub and others."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+from urllib.parse import quote
+
+from .. import __version__
+from ..rule import Applicability, Entry, Severity
+from .model import Place, Report
+
+_LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "note"}
+_REMEDY = {
+    Applicability.SAFE: "`mcp-migrate fix` does this.",
+    Applicability.UNSAFE: "`mcp-migrate fix --unsafe-fixes` does this; look at the result.",
+    Applicability.MANUAL: "Only a human can decide this.",
+}
+
+
+def render(report: Report) -> str:
+    """The report as one SARIF log with one run."""
+    ids = sorted({place.rule for place in report.places})
+    log = {
+        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
+        "version": "2.1.0",
+        "runs": [
+            {
+                "tool": {
+                    "driver": {
+                        "name": "mcp-migrate",
+                        "semanticVersion": __version__,
+                        "rules": [_rule(id, report.entries.get(id)) for id in ids],
+                    }
+                },
+                "columnKind": "unicodeCodePoints",
+                "results": [_result(place, ids.index(place.rule)) for place in report.places],
+            }
+        ],
+    }
+    return json.dumps(log, indent=2) + "\n"
+
+
+def _rule(id: str, entry: Entry | None) -> dict[str, Any]:
+    if entry is None:
+        return {"id": id}
+    why, instead = entry.why.strip(), entry.instead.strip()
+    source = f"\n\nSource: {entry.spec}" if entry.spec else ""
+    return {
+        "id": id,
+        "name": entry.name,
+        "shortDescription": {"text": entry.title},
+        "fullDescription": {"text": why or entry.title},
+        "help": {
+            "text": f"{why}\n\nInstead: {instead}{source}",
+            "markdown": f"**{entry.title}**\n\n{why}\n\n**Instead:** {instead}{source}",
+        },
+        "defaultConfiguration": {"level": _LEVELS[entry.severity]},
+        "properties": {"tags": ["mcp", entry.pack]},
+    }
+
+
+def _result(place: Place, index: int) -> dict[str, Any]:
+    return {
+        "ruleId": place.rule,
+        "ruleIndex": index,
+        "level": _LEVELS[place.severity],
+        "message": {"text": " ".join(part for part in (f"{place.message}.", place.hint, _REMEDY[place.applicability]) if part)},
+        "locations": [
+            {
+                "physicalLocation": {
+                    "artifactLocation": {"uri": _uri(place.path)},
+                    "region": {
+                        "startLine": place.line,
+                        "startColumn": place.column,
+                        "endLine": place.end_line,
+                        "endColumn": place.end_column,
+                    },
+                }
+            }
+        ],
+        "partialFingerprints": {"mcpMigrate/v1": place.fingerprint},
+        "properties": {"applicability": place.applicability.word},
+    }
+
+
+def _uri(path: str) -> str:
+    escaped = quote(path, safe="/:" if path.startswith("/") or path[1:2] == ":" else "/", errors="surrogateescape")
+    if path.startswith("/"):
+        return f"file://{escaped}"
+    return f"file:///{escaped}" if path[1:3] == ":/" else escaped
