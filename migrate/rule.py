@@ -96,6 +96,7 @@ class Entry:
     instead: str
     spec: str
     covers: tuple[str, ...] = ()  # items of rules/spec.yaml, as "section/name"
+    data: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # the numbers and words that the rule works with
 
 
 class Rule(Protocol):
@@ -114,6 +115,14 @@ class Context:
     project: Project
     era: Era = Era.DUAL
     options: Mapping[str, object] = field(default_factory=dict)
+
+    def settled(self, fact: Fact) -> bool:
+        """Whether this is legacy code that nothing has to change: in the dual era, behind a boundary."""
+        return self.project.settled(self.file, fact, self.era)
+
+    def wired(self, fact: Fact) -> bool:
+        """Whether a boundary stands before this code, in either era."""
+        return self.project.settled(self.file, fact, Era.DUAL)
 
     def finding(
         self,

@@ -1,0 +1,1 @@
+"""Entries for what the engine itself finds; they have no module."""
