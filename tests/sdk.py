@@ -1,0 +1,52 @@
+"""Environments with the official SDK of either major, built once from the pinned requirements beside this file."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+CACHE = HERE.parent / ".cache" / "sdk"
+
+
+@functools.cache
+def python(major: int) -> Path:
+    """The interpreter of an environment that holds `mcp` of this major; builds it when it is not there."""
+    requirements = HERE / f"sdk-v{major}.txt"
+    key = hashlib.sha256(requirements.read_bytes() + sys.version.encode() + sys.base_prefix.encode()).hexdigest()[:12]
+    home = CACHE / f"v{major}-{key}"
+    if not home.is_dir():
+        _build(home, requirements)
+    return _interpreter(home)
+
+
+def _build(home: Path, requirements: Path) -> None:
+    CACHE.mkdir(parents=True, exist_ok=True)
+    # Built elsewhere and renamed: whatever has the final name is complete, also after an interruption or a race of two sessions.
+    draft = Path(tempfile.mkdtemp(prefix="draft-", dir=CACHE))
+    try:
+        _run(sys.executable, "-m", "venv", str(draft))
+        _run(str(_interpreter(draft)), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-r", str(requirements))
+        try:
+            os.rename(draft, home)
+        except OSError:
+            if not home.is_dir():
+                raise
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
+
+
+def _interpreter(home: Path) -> Path:
+    return home / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+
+
+def _run(*argv: str) -> None:
+    done = subprocess.run(argv, capture_output=True, text=True)
+    if done.returncode:
+        raise RuntimeError(f"{' '.join(argv)} failed:\n{done.stdout}{done.stderr}")

@@ -1,0 +1,220 @@
+"""The servers of `fixtures/servers`: what they promise, and how tests talk to them."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+ROOT = Path(__file__).resolve().parents[1]
+SERVERS = ROOT / "fixtures" / "servers"
+MODERN = "2026-07-28"
+META = {
+    "io.modelcontextprotocol/protocolVersion": MODERN,
+    "io.modelcontextprotocol/clientInfo": {"name": "tests", "version": "1"},
+    "io.modelcontextprotocol/clientCapabilities": {},
+}
+PATIENCE = 20.0
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A tool call, and text that its result (or the notification that it causes) must hold."""
+
+    name: str
+    args: dict[str, Any]
+    expect: str
+
+    @classmethod
+    def parse(cls, text: str) -> Call:
+        body, _, expect = text.partition(" => ")
+        name, _, args = body.partition(" ")
+        return cls(name, json.loads(args or "{}"), expect)
+
+    @property
+    def job(self) -> dict[str, Any]:
+        return {"name": self.name, "args": self.args, "expect": self.expect}
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """One server of the fixtures, as its `server.yaml` describes it."""
+
+    name: str
+    command: str
+    calls: tuple[str, ...]
+    legacy_script: str
+    notify: tuple[str, ...] = ()
+    reads: Mapping[str, str] = field(default_factory=dict)  # uri -> text in it
+    missing: str | None = None  # a resource that is not there
+    prompts: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # name -> arguments
+    needs: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # tools that ask the client -> arguments
+    logs: Mapping[str, list[str]] = field(default_factory=dict)  # level -> what the calls log at it
+    answers: Mapping[str, Any] = field(default_factory=dict)  # to the server's own requests, in the legacy script
+    fix: str = "migrates"  # or "report": no safe fix exists, and `fix` leaves every byte alone
+    judged_dual: str = "dual"  # or "any": the outside judge does not get on with the legacy side, neither before nor after
+    description: str = ""
+
+    @property
+    def before(self) -> Path:
+        return SERVERS / self.name / "before"
+
+    def after(self, era: str) -> Path:
+        return SERVERS / self.name / f"after_{era}"
+
+    @property
+    def argv(self) -> list[str]:
+        python, *rest = shlex.split(self.command)
+        assert python == "python"
+        return [sys.executable, *rest]
+
+
+def load() -> list[Server]:
+    """Every server, by name."""
+    return [_load(path) for path in sorted(SERVERS.glob("*/server.yaml"))]
+
+
+def _load(path: Path) -> Server:
+    data = yaml.safe_load(path.read_text(encoding="utf-8"))
+    lists = {key: tuple(data.pop(key, ())) for key in ("calls", "notify")}
+    tables = {key: data.pop(key, {}) for key in ("reads", "prompts", "needs", "logs", "answers")}
+    return Server(name=path.parent.name, **lists, **tables, **data)
+
+
+def texts(folder: Path) -> dict[str, str]:
+    """Every file below a folder, by its relative path; what running the server leaves behind is not looked at."""
+    files = sorted(p for p in folder.rglob("*") if p.is_file() and "__pycache__" not in p.parts)
+    return {p.relative_to(folder).as_posix(): p.read_bytes().decode("utf-8") for p in files}
+
+
+def copy(source: Path, target: Path) -> Path:
+    shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__"))
+    return target
+
+
+def migrate(*argv: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    """Run the command line of the product."""
+    command = [sys.executable, "-m", "mcp_migrate.cli", *argv]
+    return subprocess.run(command, cwd=cwd, capture_output=True, text=True, encoding="utf-8", env=_quiet(), timeout=120)
+
+
+def _quiet() -> dict[str, str]:
+    return {**os.environ, "PYTHONDONTWRITEBYTECODE": "1", "NO_COLOR": "1", "COLUMNS": "160"}
+
+
+class Wire:
+    """A running stdio server; reads and writes raw lines."""
+
+    def __init__(self, process: subprocess.Popen[bytes]) -> None:
+        assert process.stdin
+        assert process.stdout
+        self._stdin, self._stdout = process.stdin, process.stdout
+
+    def write(self, line: str) -> None:
+        self._stdin.write(line.encode() + b"\n")
+        self._stdin.flush()
+
+    def read(self) -> bytes:
+        """The next line, newline included; empty at the end."""
+        return self._stdout.readline()
+
+    def ask(self, method: str, params: Mapping[str, Any] | None = None, *, meta: Mapping[str, Any] | None = META) -> dict[str, Any]:
+        """The reply to one request (2026-07-28, or without `_meta` when that is None)."""
+        body = {**(params or {}), **({"_meta": meta} if meta is not None else {})}
+        self.write(json.dumps({"jsonrpc": "2.0", "id": f"ask {method}", "method": method, "params": body}))
+        while line := self.read():
+            message = json.loads(line)
+            if isinstance(message, dict) and message.get("id") == f"ask {method}" and "method" not in message:
+                return message
+        raise AssertionError(f"no reply to {method}")
+
+    def close(self) -> bytes:
+        """End the input; what was still to come."""
+        self._stdin.close()
+        return self._stdout.read()
+
+
+@contextmanager
+def running(argv: list[str], cwd: Path) -> Iterator[Wire]:
+    """A server process that cannot outlive the test, nor hang it."""
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
+    process = subprocess.Popen(argv, cwd=cwd, env=_quiet(), **pipes)  # type: ignore[call-overload]
+    guard = threading.Timer(PATIENCE, process.kill)
+    guard.start()
+    try:
+        yield Wire(process)
+    finally:
+        guard.cancel()
+        process.kill()
+        process.wait()
+        for stream in (process.stdin, process.stdout):
+            stream.close()
+
+
+def dialogue(server: Server, folder: Path) -> list[str]:
+    """All that the server says, line by line, in a session of its legacy script."""
+    said: list[bytes] = []
+    with running(server.argv, folder) as wire:
+        for line in server.legacy_script.splitlines():
+            wire.write(line)
+            awaited = _request_id(line)
+            while awaited is not None:
+                reply = wire.read()
+                said.append(reply)
+                message = json.loads(reply)
+                if "method" not in message:
+                    awaited = None if message.get("id") == awaited else awaited
+                elif "id" in message:
+                    wire.write(json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": server.answers[message["method"]]}))
+        said.append(wire.close())
+    return b"".join(said).decode("utf-8").splitlines()
+
+
+def _request_id(line: str) -> Any:
+    try:
+        message = json.loads(line)
+    except ValueError:
+        return None
+    return message.get("id") if "method" in message else None
+
+
+class Client:
+    """A process that runs sessions of one SDK's client."""
+
+    def __init__(self, interpreter: Path, script: Path) -> None:
+        argv = [str(interpreter), str(script)]
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
+        self._process = subprocess.Popen(argv, text=True, encoding="utf-8", env=_quiet(), **pipes)  # type: ignore[call-overload]
+
+    def session(self, server: Server, folder: Path, **job: Any) -> dict[str, Any]:
+        """The report of one session."""
+        full = {
+            "command": server.argv,
+            "cwd": str(folder),
+            "calls": [Call.parse(text).job for text in server.calls],
+            "notify": [Call.parse(text).job for text in server.notify],
+            "reads": list(server.reads),
+            "missing": server.missing,
+            "prompts": dict(server.prompts),
+            **job,
+        }
+        self._process.stdin.write(json.dumps(full) + "\n")
+        self._process.stdin.flush()
+        report: dict[str, Any] = json.loads(self._process.stdout.readline() or '{"trouble": "the client died"}')
+        return report
+
+    def close(self) -> None:
+        self._process.stdin.close()
+        self._process.wait(PATIENCE)
+        self._process.stdout.close()

@@ -1,0 +1,245 @@
+"""Whole legacy servers: `fix` migrates them without a hand edit, and the clients of both SDK majors agree.
+
+Set MCP_MIGRATE_UPDATE=1 to rewrite the expected texts under `fixtures/servers/*/after_*`.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+import sdk
+from servers import META, MODERN, ROOT, Call, Client, Server, copy, dialogue, load, migrate, running, texts
+
+BOUNDARY = "mcp_stateless.py"
+CLIENTS = ROOT / "tests" / "clients"
+SERVERS = load()
+MIGRATING = [server for server in SERVERS if server.fix == "migrates"]
+REPORTED = [server for server in SERVERS if server.fix == "report"]
+ASKING = [server for server in MIGRATING if server.needs]
+REMOVED = ("ping", "logging/setLevel", "resources/subscribe", "resources/unsubscribe")
+EVENTS = {"notifications/resources/updated": "ResourceUpdated", "notifications/resources/list_changed": "ResourcesListChanged"}
+
+one_by_one = pytest.mark.parametrize("server", MIGRATING, ids=lambda server: server.name)
+both_eras = pytest.mark.parametrize("era", ["dual", "modern"])
+
+
+class Migrated(NamedTuple):
+    """A copy of a server that `fix` has been run on."""
+
+    folder: Path
+    status: int
+    output: str
+
+
+@pytest.fixture(scope="module")
+def migrated(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Server, str], Migrated]:
+    """Runs `fix` once for each server and era, however many tests look at the result."""
+
+    def run(server: Server, era: str) -> Migrated:
+        folder = copy(server.before, tmp_path_factory.mktemp(server.name) / era)
+        done = migrate("fix", "--era", era, ".", cwd=folder)
+        return Migrated(folder, done.returncode, done.stdout + done.stderr)
+
+    # A Server holds dicts, so the cache goes by name.
+    by_name = {server.name: server for server in SERVERS}
+    cached = functools.cache(lambda name, era: run(by_name[name], era))
+    return lambda server, era: cached(server.name, era)
+
+
+def _client(major: int) -> Iterator[Client]:
+    client = Client(sdk.python(major), CLIENTS / f"client_v{major}.py")
+    yield client
+    client.close()
+
+
+@pytest.fixture(scope="module")
+def v1() -> Iterator[Client]:
+    yield from _client(1)
+
+
+@pytest.fixture(scope="module")
+def v2() -> Iterator[Client]:
+    yield from _client(2)
+
+
+@pytest.mark.parametrize("server", SERVERS, ids=lambda server: server.name)
+def test_the_untouched_server_serves_its_time(server: Server, v1: Client, v2: Client) -> None:
+    serves_a_legacy_client(server, v1.session(server, server.before))
+    serves_a_legacy_client(server, v2.session(server, server.before, mode="legacy"))
+
+
+@one_by_one
+@both_eras
+def test_fix_leaves_nothing_to_do_by_hand(server: Server, era: str, migrated: Callable[[Server, str], Migrated]) -> None:
+    done = migrated(server, era)
+    assert done.status == 0, done.output
+
+
+@one_by_one
+@both_eras
+def test_fix_writes_exactly_this(server: Server, era: str, migrated: Callable[[Server, str], Migrated]) -> None:
+    written = texts(migrated(server, era).folder)
+    assert [name for name in written if name.rpartition("/")[2] == BOUNDARY], "no boundary module was written"
+    # The boundary module has tests of its own; what matters here is what happened to the user's files.
+    kept = {name: text for name, text in written.items() if name.rpartition("/")[2] != BOUNDARY}
+    if os.environ.get("MCP_MIGRATE_UPDATE"):
+        _update(server.after(era), kept)
+    assert kept == texts(server.after(era))
+
+
+@one_by_one
+@both_eras
+def test_a_second_run_changes_nothing(server: Server, era: str, migrated: Callable[[Server, str], Migrated], tmp_path: Path) -> None:
+    first = migrated(server, era).folder
+    again = copy(first, tmp_path / "again")
+    done = migrate("fix", "--era", era, ".", cwd=again)
+    assert (done.returncode, texts(again)) == (0, texts(first)), done.stdout + done.stderr
+
+
+@one_by_one
+@both_eras
+@pytest.mark.parametrize("mode", [MODERN, "auto"])
+def test_a_current_client_can_use_everything(
+    server: Server, era: str, mode: str, migrated: Callable[[Server, str], Migrated], v2: Client
+) -> None:
+    report = v2.session(server, migrated(server, era).folder, mode=mode)
+    assert report["version"] == MODERN
+    serves_everything(server, report)
+    assert report["missing"] == (-32602 if server.missing else None)
+    assert report["events"] == [_event(Call.parse(text)) for text in server.notify]
+    assert report["logs"] == [], "nobody asked for log messages"
+
+
+@pytest.mark.parametrize("server", [server for server in MIGRATING if server.logs], ids=lambda server: server.name)
+@both_eras
+def test_a_request_sets_its_own_log_level(server: Server, era: str, migrated: Callable[[Server, str], Migrated], v2: Client) -> None:
+    for level, expected in server.logs.items():
+        report = v2.session(server, migrated(server, era).folder, mode=MODERN, log_level=level, notify=[])
+        assert report["logs"] == expected
+
+
+@one_by_one
+def test_clients_of_the_handshake_era_are_served_as_before(
+    server: Server, migrated: Callable[[Server, str], Migrated], v1: Client, v2: Client
+) -> None:
+    folder = migrated(server, "dual").folder
+    level = "debug" if server.logs else None
+    for client, job in ((v1, {"log_level": level}), (v2, {"mode": "legacy"})):
+        report = client.session(server, folder, **job)
+        serves_a_legacy_client(server, report)
+        assert report == client.session(server, server.before, **job)
+
+
+@one_by_one
+def test_a_legacy_session_has_the_same_bytes_as_before(server: Server, migrated: Callable[[Server, str], Migrated]) -> None:
+    assert dialogue(server, migrated(server, "dual").folder) == dialogue(server, server.before)
+
+
+@one_by_one
+def test_a_modern_only_server_refuses_the_handshake_and_names_its_revision(
+    server: Server, migrated: Callable[[Server, str], Migrated]
+) -> None:
+    with running(server.argv, migrated(server, "modern").folder) as wire:
+        hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "old", "version": "1"}}
+        refused = wire.ask("initialize", hello, meta=None)
+        assert MODERN in json.dumps(refused["error"])
+        assert "error" in wire.ask("tools/list", meta=None)
+
+
+@one_by_one
+@both_eras
+def test_requests_get_the_errors_of_the_revision(server: Server, era: str, migrated: Callable[[Server, str], Migrated]) -> None:
+    with running(server.argv, migrated(server, era).folder) as wire:
+
+        def code(method: str, params: dict[str, Any] | None = None, **meta: Any) -> Any:
+            reply = wire.ask(method, params, meta={**META, **{f"io.modelcontextprotocol/{key}": value for key, value in meta.items()}})
+            return reply.get("error", {}).get("code")
+
+        assert code("tools/list") is None, "the first request of a process is served"
+        assert {method: code(method) for method in REMOVED} == dict.fromkeys(REMOVED, -32601)
+        assert code("initialize") is not None
+        assert code("no/such/method") == -32601
+        assert code("tools/call", {"name": "no_such_tool", "arguments": {}}) == -32602
+        assert code("tools/list", protocolVersion="1999-01-01") == -32022
+        assert code("tools/list", clientCapabilities=None) == -32602
+        assert code("tools/list", logLevel="loud") == -32602
+        discovered = wire.ask("server/discover")["result"]
+        assert discovered["supportedVersions"] == [MODERN]
+        for capability, listing in (("resources", "resources/list"), ("prompts", "prompts/list")):
+            expected = None if capability in discovered["capabilities"] else -32601
+            assert code(listing) == expected, f"{listing} does not fit the declared {list(discovered['capabilities'])}"
+
+
+@one_by_one
+@both_eras
+def test_a_notification_is_never_answered(server: Server, era: str, migrated: Callable[[Server, str], Migrated]) -> None:
+    with running(server.argv, migrated(server, era).folder) as wire:
+        wire.ask("server/discover")
+        for method in ("notifications/cancelled", "notifications/initialized", "notifications/no/such"):
+            wire.write(json.dumps({"jsonrpc": "2.0", "method": method, "params": {"requestId": "nothing"}}))
+        assert "result" in wire.ask("tools/list")
+        assert wire.close() == b""
+
+
+@pytest.mark.parametrize("server", ASKING, ids=lambda server: server.name)
+@both_eras
+def test_a_tool_that_asks_a_client_without_the_capability_is_refused(
+    server: Server, era: str, migrated: Callable[[Server, str], Migrated]
+) -> None:
+    with running(server.argv, migrated(server, era).folder) as wire:
+        for name, arguments in server.needs.items():
+            error = wire.ask("tools/call", {"name": name, "arguments": arguments})["error"]
+            assert (error["code"], len(error["data"]["requiredCapabilities"])) == (-32021, 1)
+
+
+@pytest.mark.parametrize("server", REPORTED, ids=lambda server: server.name)
+@both_eras
+def test_a_server_that_cannot_be_proven_is_reported_and_left_alone(
+    server: Server, era: str, migrated: Callable[[Server, str], Migrated]
+) -> None:
+    done = migrated(server, era)
+    assert done.status == 1, done.output
+    assert texts(done.folder) == texts(server.before)
+    assert "server/discover" in done.output
+
+
+def serves_everything(server: Server, report: dict[str, Any]) -> None:
+    """Assert that a session found all that the server has."""
+    assert "trouble" not in report, report["trouble"]
+    calls = [Call.parse(text) for text in server.calls]
+    for call, text in zip(calls, report["calls"], strict=True):
+        assert call.expect in str(text), call.name
+    assert {call.name for call in calls} == set(report["tools"])
+    assert set(server.reads) <= set(report["resources"])
+    for uri, expected in server.reads.items():
+        assert expected in str(report["reads"][uri])
+    assert sorted(server.prompts) == sorted(report["prompts"])
+    for name, arguments in server.prompts.items():
+        assert all(value in str(report["gets"][name]) for value in arguments.values())
+    assert len(report["asked"]) == len(server.needs)
+
+
+def serves_a_legacy_client(server: Server, report: dict[str, Any]) -> None:
+    serves_everything(server, report)
+    assert report["version"] < MODERN
+    assert report["missing"] == (-32002 if server.missing else None)
+
+
+def _event(call: Call) -> list[str | None]:
+    method, _, uri = call.expect.partition(" ")
+    return [EVENTS[method], uri or None]
+
+
+def _update(folder: Path, files: dict[str, str]) -> None:
+    shutil.rmtree(folder, ignore_errors=True)
+    for name, text in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(text.encode("utf-8"))
