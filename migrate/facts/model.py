@@ -203,15 +203,67 @@ Value = str | int | Ref | tuple["Value", ...]
 """What a name is bound to, as far as one file can tell: text, a number, another name, or a collection of these."""
 
 
+class Role(str, Enum):
+    """Where in the syntax a value of the protocol's vocabulary stands."""
+
+    COMPARE = "compare"
+    CASE = "case"
+    KEY = "key"  # of a dict
+    ENTRY = "entry"  # value in a dict; `name` is its key
+    ARGUMENT = "argument"
+    KEYWORD = "keyword"
+    DECORATOR = "decorator"
+    MEMBER = "member"  # x in (...)
+    SUBSTRING = "substring"  # "..." in x
+    PREFIX = "prefix"  # x.startswith("...")
+    COLLECTION = "collection"  # in a literal that a name is bound to
+    CONSTANT = "constant"
+    FIELD = "field"  # default of a class field
+    ANNOTATION = "annotation"  # Literal["..."]
+    GET = "get"  # x.get("...")
+    DEFAULT = "default"  # x.get("...", HERE), x or HERE
+    ECHO = "echo"  # the client's own protocolVersion comes back
+    SUBSCRIPT = "subscript"  # x["..."]
+    STORE = "store"  # x["..."] = value
+    PAIR = "pair"  # ("...", value)
+    TEXT = "text"  # inside JSON text
+    METHOD_NAME = "method name"  # def handle_ping, reached through getattr
+    OTHER = "other"
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """A value of the vocabulary (or a `Ref` that may be one) and where it stands: the raw material of facts."""
+
+    role: Role
+    value: Value
+    span: Span
+    scope: str = ""
+    subject: str = ""  # source text of what it is compared with, called on or looked up in
+    name: Value = ""  # the key, keyword or constant that it stands under
+    around: str = ""  # the method whose handler encloses it
+    text: str = ""  # the message beside it
+    negated: bool = False
+    callable: bool = False  # the value beside it is a handler
+    siblings: frozenset[str] = frozenset()  # the keys of the same literal
+    body: Span | None = None
+    trivial: bool = False
+
+
 @dataclass(frozen=True, slots=True)
 class FileFacts:
-    """Everything one file says. `module` is its dotted name, as imports of the project spell it."""
+    """Everything one file says. `module` is its dotted name, as imports of the project spell it.
+
+    `collect` fills `uses` and the facts that need no other file; `facts` is complete after `Project.link`.
+    """
 
     source: Source
     module: str
     facts: tuple[Fact, ...] = ()
+    uses: tuple[Use, ...] = ()
     imports: Mapping[str, str] = field(default_factory=dict)  # local name -> dotted target
     names: Mapping[str, Value] = field(default_factory=dict)  # dotted name inside the module -> value
+    stars: tuple[str, ...] = ()  # modules imported with *
     evidence: frozenset[str] = frozenset()  # protocol vocabulary seen as values: why this file is (or is not) MCP
     boundary: frozenset[str] = frozenset()  # functions behind a stateless boundary
     masked: bool = False  # syntax newer than this interpreter was masked before reading

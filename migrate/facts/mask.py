@@ -1,0 +1,91 @@
+"""Parses a source, also one whose syntax is newer than the running interpreter.
+
+`ast` accepts only what this interpreter does. Where it refuses, newer syntax is overwritten with older syntax of the same
+byte length and read again, so that every position stays exact.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import warnings
+
+from ..source import Source
+
+# def f[T: int](...), class A[T](...), type X[T] = ...: the bracket after the name goes.
+_GENERIC = re.compile(rb"^([ \t]*(?:async[ \t]+def|def|class)[ \t]+\w+[ \t]*)(\[[^\[\]\n]*(?:\[[^\[\]\n]*\][^\[\]\n]*)*\])", re.MULTILINE)
+_TYPE_ALIAS = re.compile(rb"^([ \t]*)(type[ \t]+)(\w+)([ \t]*)(\[[^\n=]*\])?([ \t]*=)", re.MULTILINE)
+_FSTRING_START = re.compile(rb"(?<![\w])([rR]?[fFtT][rR]?)('''|\"\"\"|'|\")")
+_EXCEPT_WITHOUT_PARENTHESES = re.compile(rb"^([ \t]*except[ \t]+)([\w.]+[ \t]*,[^:\n(]*?)([ \t]*:)", re.MULTILINE)
+
+
+def parse(source: Source) -> tuple[ast.Module, bool]:
+    """The syntax tree, and whether newer syntax was masked for it.
+
+    Raises SyntaxError (of the unmasked text) when masking does not help, ValueError for NUL bytes.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return ast.parse(source.utf8), False
+        except SyntaxError as error:
+            for masked in _masked(source.utf8):
+                try:
+                    return ast.parse(masked), True
+                except SyntaxError:
+                    continue
+            raise error from None
+
+
+def _masked(data: bytes) -> list[bytes]:
+    """Candidates, each masking more than the one before."""
+    generic = _GENERIC.sub(lambda found: found[1] + b" " * len(found[2]), data)
+    generic = _TYPE_ALIAS.sub(lambda found: found[1] + b" " * len(found[2]) + found[3] + found[4] + b" " * len(found[5] or b"") + found[6], generic)
+    generic = _EXCEPT_WITHOUT_PARENTHESES.sub(lambda found: found[1].rstrip() + b"(" + found[2].rstrip() + b")" + b" " * (len(found[1]) - len(found[1].rstrip()) + len(found[2]) - len(found[2].rstrip()) - 2) + found[3] if len(found[1]) - len(found[1].rstrip()) + len(found[2]) - len(found[2].rstrip()) >= 2 else found[0], generic)
+    return [generic, _without_fstrings(generic)]
+
+
+def _without_fstrings(data: bytes) -> bytes:
+    """Every f-string that this interpreter refuses becomes a plain string of spaces of the same length."""
+    out = bytearray(data)
+    at = 0
+    while (found := _FSTRING_START.search(data, at)) is not None:
+        end = _fstring_end(data, found.end(), found[2])
+        if end is None:
+            at = found.end()
+            continue
+        text = data[found.start() : end]
+        try:
+            ast.parse(b"(" + text + b"\n)")
+        except SyntaxError:
+            prefix, quote = found[1], found[2]
+            inner = data[found.end() : end - len(quote)]
+            # Line breaks stay where they are, or every later position would move.
+            blank = re.sub(rb"[^\r\n]", b" ", inner) if len(quote) == 3 or b"\n" not in inner else None
+            if blank is not None:
+                out[found.start() : end] = b" " * len(prefix) + quote + blank + quote
+        at = end
+    return bytes(out)
+
+
+def _fstring_end(data: bytes, at: int, quote: bytes) -> int | None:
+    """Where the f-string that opened before `at` closes; nested quotes inside braces do not close it."""
+    depth = 0
+    while at < len(data):
+        if data[at : at + 1] == b"\\" and depth == 0:
+            at += 2
+        elif data[at : at + 2] in (b"{{", b"}}") and depth == 0:
+            at += 2
+        elif data[at : at + 1] == b"{":
+            depth += 1
+            at += 1
+        elif data[at : at + 1] == b"}":
+            depth = max(0, depth - 1)
+            at += 1
+        elif depth == 0 and data.startswith(quote, at):
+            return at + len(quote)
+        elif depth == 0 and len(quote) == 1 and data[at : at + 1] == b"\n":
+            return None
+        else:
+            at += 1
+    return None

@@ -1,0 +1,289 @@
+"""Links the files of one run: references across modules, evidence, and what stands behind a boundary."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from pathlib import PurePosixPath
+
+from .facts import vocabulary as words
+from .facts.classify import classify
+from .facts.collect import collect, is_word
+from .facts.model import Call, Class, Dispatcher, Fact, FileFacts, Gate, Handler, Header, Import, Ref, Result, Role, Route, Send, Shape, Store, Use, Value, Version, VersionUse
+from .source import Source
+
+_MAX_HOPS = 8
+_ENOUGH = 3  # words that only MCP has, beside another protocol's: a gateway that speaks both
+
+
+def module_name(path: str) -> str:
+    """The dotted name of a file, from the run's root; `src` folders and `__init__` do not count."""
+    parts = list(PurePosixPath(path).with_suffix("").parts)
+    if parts and parts[-1] == "__init__":
+        parts.pop()
+    if parts and parts[0] == "src":
+        parts = parts[1:]
+    return ".".join(part for part in parts if part not in (".", "..", "/"))
+
+
+def read(source: Source) -> FileFacts:
+    """The facts of one source, under its module name. Raises what `collect` raises."""
+    return collect(source, module_name(source.path), package=PurePosixPath(source.path).stem == "__init__")
+
+
+class Project:
+    """All files of a run, linked. Files are addressed by path, modules by dotted name."""
+
+    def __init__(self, files: Mapping[str, FileFacts]) -> None:
+        self.files = files
+        self._modules = _index(files.values())
+        self._imported = {path: tuple(self._imports(file)) for path, file in files.items()}
+        self.files = self._linked(files)
+        self._behind = self._behind_boundaries()
+        self._modern = self._modern_folders()
+
+    @classmethod
+    def link(cls, files: Iterable[FileFacts]) -> Project:
+        return cls({file.source.path: file for file in files})
+
+    def replace(self, changed: Iterable[FileFacts]) -> Project:
+        """The project with some files read anew."""
+        return Project({**self.files, **{file.source.path: file for file in changed}})
+
+    def module(self, name: str, importer: str = "") -> FileFacts | None:
+        """The file that `import name` in `importer` (a path) reaches; the nearest one where several fit."""
+        found = self._modules.get(name, ())
+        if len(found) < 2:
+            return found[0] if found else None
+        parts = PurePosixPath(importer).parts
+        return max(found, key=lambda file: _shared(parts, PurePosixPath(file.source.path).parts))
+
+    def resolve(self, value: Value, importer: str) -> Value | None:
+        """Text, number or collection behind a value; None where a reference leads out of the project."""
+        for _ in range(_MAX_HOPS):
+            if isinstance(value, tuple):
+                resolved = [self.resolve(item, importer) for item in value]
+                flat = [part for item in resolved if item is not None for part in (item if isinstance(item, tuple) else (item,))]
+                return tuple(flat) or None
+            if not isinstance(value, Ref):
+                return value
+            found = self._lookup(value.name, importer)
+            if found is None:
+                return None
+            target, importer = found
+            if value.lower:
+                target = target.lower() if isinstance(target, str) else Ref(target.name, lower=True) if isinstance(target, Ref) else target
+            value = target
+        return None
+
+    def imports(self, path: str) -> tuple[str, ...]:
+        """The paths of the project's own files that a file imports."""
+        return self._imported.get(path, ())
+
+    def settled(self, file: FileFacts, fact: Fact, era: str) -> bool:
+        """Whether a legacy fact is served by a boundary: then it is no finding in the dual era."""
+        return era == "dual" and file.source.path in self._behind
+
+    def offers_modern(self, file: FileFacts) -> bool:
+        """Whether the server that this file belongs to already offers 2026-07-28."""
+        return file.source.path in self._modern
+
+    def facts(self, kind: type[Fact], key: str | None = None) -> Iterator[tuple[FileFacts, Fact]]:
+        for file in self.files.values():
+            for fact in file.facts:
+                if isinstance(fact, kind) and (key is None or fact.key == key):
+                    yield file, fact
+
+    # -- linking ------------------------------------------------------------
+    def _linked(self, files: Mapping[str, FileFacts]) -> dict[str, FileFacts]:
+        resolved = {path: self._resolved_uses(file) for path, file in files.items()}
+        speaks = self._speakers(resolved)
+        linked: dict[str, FileFacts] = {}
+        for path, file in files.items():
+            facts = [fact for fact in file.facts if not isinstance(fact, (Handler, Send, Dispatcher))]
+            facts += classify(resolved[path], speaks=path in speaks)
+            linked[path] = replace(file, facts=tuple(facts))
+        handled = {path: {fact.key for fact in file.facts if isinstance(fact, Handler)} for path, file in linked.items()}
+        for path, file in linked.items():
+            kept = [fact for fact in file.facts if path in speaks or isinstance(fact, (Import, Call, Class))]
+            kept = [fact for fact in kept if self._holds(fact, file, handled)]
+            linked[path] = replace(file, facts=tuple(_unique([*kept, *_dispatchers(file)])))
+        return linked
+
+    def _resolved_uses(self, file: FileFacts) -> list[Use]:
+        out: list[Use] = []
+        for use in file.uses:
+            value = self.resolve(use.value, file.source.path)
+            if value is None or not is_word(value):
+                continue
+            name = self.resolve(use.name, file.source.path) if isinstance(use.name, Ref) else use.name
+            out.append(replace(use, value=value, name="" if name is None else name))
+        return out
+
+    def _speakers(self, uses: Mapping[str, list[Use]]) -> set[str]:
+        """Files that speak MCP: by their own words, or as neighbours of such files with JSON-RPC of their own."""
+        strong: set[str] = set()
+        foreign: set[str] = set()
+        for path, file in self.files.items():
+            spoken = {word for word in file.evidence if not word.startswith("other ") and word != "jsonrpc"}
+            spoken |= {str(use.value) for use in uses[path] if isinstance(use.value, str) and use.value in words.METHODS and use.value not in words.COMMON_WORDS}
+            spoken |= {"protocolVersion" for use in uses[path] if use.role in (Role.ENTRY, Role.DEFAULT) and use.name == "protocolVersion" and use.value in words.VERSIONS}
+            spoken |= {"mcp codes" for use in uses[path] if use.role is Role.CONSTANT and "MCP" in str(use.name) and isinstance(use.value, int)}
+            if any(word.startswith("other ") for word in file.evidence):
+                foreign.add(path)
+                if len(spoken) >= _ENOUGH or any(word.startswith("import ") for word in spoken):
+                    strong.add(path)
+            elif spoken:
+                strong.add(path)
+        near = {imported for path in strong for imported in self._imported[path]} | {path for path in self.files if any(i in strong for i in self._imported[path])}
+        return strong | {path for path in near if path not in foreign}
+
+    def _holds(self, fact: Fact, file: FileFacts, handled: Mapping[str, set[str | Ref]]) -> bool:
+        """Whether a fact that needs company has it."""
+        own = file.facts
+        session = any(isinstance(other, Header) and other.key == "mcp-session-id" for other in own)
+        match fact:
+            case Result():
+                near = handled[file.source.path].union(*(handled[path] for path in self._neighbours(file)), set())
+                return fact.key in near or any(isinstance(other, Handler) and other.key in words.KEPT_REQUESTS for other in own)
+            case Store():
+                return session
+            case Gate(key="session"):
+                return session
+            case Route(path="" | "#stream"):
+                in_scope = any(isinstance(other, Header) and other.scope == fact.scope for other in own)
+                return in_scope or fact.path == "#stream" and session or fact.key == "DELETE" and session
+            case Route():
+                return fact.key != "POST" and self._is_endpoint(fact, own)
+            case Class():
+                return any(word.startswith("import mcp") for word in file.evidence) or session
+            case Call():
+                return _is_session_call(fact, file)
+        return True
+
+    def _is_endpoint(self, route: Route, facts: Iterable[Fact]) -> bool:
+        """A GET or DELETE route beside the POST route of the same path, in a file that routes MCP methods."""
+        facts = list(facts)
+        path = route.path.removesuffix("#stream")
+        posts = {other.path.removesuffix("#stream") for other in facts if isinstance(other, Route) and other.key == "POST"}
+        speaks = any(isinstance(other, (Handler, Header)) for other in facts)
+        in_scope = any(isinstance(other, Header) and other.key == "mcp-session-id" and other.scope == route.scope for other in facts)
+        if not speaks:
+            return False
+        return in_scope or path in posts and ("mcp" in path.lower() or route.key == "DELETE") or route.path.endswith("#stream") and bool(posts)
+
+    def _neighbours(self, file: FileFacts) -> set[str]:
+        path = file.source.path
+        return set(self._imported[path]) | {other for other, targets in self._imported.items() if path in targets}
+
+    def _imports(self, file: FileFacts) -> Iterator[str]:
+        for target in {*file.imports.values(), *file.stars}:
+            for name in (target, target.rpartition(".")[0]):
+                found = self.module(name, file.source.path) if name else None
+                if found is not None and found is not file:
+                    yield found.source.path
+                    break
+
+    def _lookup(self, name: str, importer: str) -> tuple[Value, str] | None:
+        """The value of a dotted name and the path of the file that gives it."""
+        head = name
+        while "." in head:
+            head, _, _ = head.rpartition(".")
+            file = self.module(head, importer)
+            if file is None:
+                continue
+            rest = name[len(head) + 1 :]
+            if rest in file.names:
+                return file.names[rest], file.source.path
+            first, _, more = rest.partition(".")
+            if first in file.imports:
+                target = f"{file.imports[first]}.{more}" if more else file.imports[first]
+                return (Ref(target), file.source.path) if target != name else None
+            for star in file.stars:
+                return Ref(f"{star}.{rest}"), file.source.path
+        return None
+
+    def _behind_boundaries(self) -> frozenset[str]:
+        behind: set[str] = set()
+        pending = [path for path, file in self.files.items() if file.boundary or _is_dual_by_hand(file)]
+        while pending:
+            path = pending.pop()
+            if path not in behind:
+                behind.add(path)
+                pending.extend(self._imported[path])
+        return frozenset(behind)
+
+    def _modern_folders(self) -> frozenset[str]:
+        """Files beside, or imported by, one that answers server/discover or lists the current revision."""
+        modern = set(self._behind)
+        for path, file in self.files.items():
+            for fact in file.facts:
+                if (isinstance(fact, Handler) and fact.key == "server/discover" and fact.shape is not Shape.CONSTANT) or (
+                    isinstance(fact, Version) and fact.key == words.CURRENT and fact.use in (VersionUse.LIST, VersionUse.REPLY, VersionUse.CONSTANT)
+                ):
+                    modern |= {path, *self._neighbours(file)}
+        return frozenset(modern)
+
+
+def _index(files: Iterable[FileFacts]) -> dict[str, list[FileFacts]]:
+    """Every dotted suffix of a module's name: which part of a path is the import root only the user knows."""
+    index: dict[str, list[FileFacts]] = defaultdict(list)
+    for file in files:
+        parts = file.module.split(".")
+        for start in range(len(parts)):
+            index[".".join(parts[start:])].append(file)
+    return index
+
+
+def _shared(one: tuple[str, ...], other: tuple[str, ...]) -> int:
+    count = 0
+    for left, right in zip(one, other, strict=False):
+        if left != right:
+            break
+        count += 1
+    return count
+
+
+def _unique(facts: Iterable[Fact]) -> Iterator[Fact]:
+    seen: set[tuple[object, ...]] = set()
+    for fact in facts:
+        identity = (type(fact), fact.span, fact.key)
+        if identity not in seen:
+            seen.add(identity)
+            yield fact
+
+
+def _is_dual_by_hand(file: FileFacts) -> bool:
+    """A dispatcher that answers server/discover beside initialize serves both eras without our help."""
+    handled = {fact.key for fact in file.facts if isinstance(fact, Handler)}
+    return "server/discover" in handled
+
+
+def _is_session_call(call: Call, file: FileFacts) -> bool:
+    receiver = call.receiver.rpartition(".")[2].lower()
+    sdk = any(word.startswith("import ") for word in file.evidence)
+    match call.key:
+        case "initialize":
+            return sdk and ("session" in receiver or "client" in receiver)
+        case "create_message" | "elicit" | "elicit_form" | "elicit_url":
+            return sdk and ("session" in receiver or receiver in ("ctx", "context"))
+        case _:
+            return sdk and call.receiver != "self"
+
+
+def _dispatchers(file: FileFacts) -> Iterator[Dispatcher]:
+    """Functions, tables and registries that route at least two of a server's methods."""
+    groups: dict[tuple[str, Shape], list[Handler]] = defaultdict(list)
+    for fact in file.facts:
+        if isinstance(fact, Handler) and fact.shape is not Shape.SUBSTRING:
+            tested = fact.shape in (Shape.COMPARE, Shape.CASE)
+            groups[fact.scope if tested or fact.shape is Shape.TABLE else "", Shape.COMPARE if tested else fact.shape].append(fact)
+    for (scope, shape), handlers in groups.items():
+        if shape in (Shape.MEMBER, Shape.TYPE):
+            continue
+        methods = frozenset(str(handler.key) for handler in handlers)
+        served = methods & words.SERVER_REQUESTS
+        if len(served) > 1 and served - {"initialize"}:
+            first = next((handler for handler in handlers if handler.key == "initialize"), handlers[0])
+            yield Dispatcher(first.span, "server", scope, methods=methods, function=scope if shape is Shape.COMPARE else "")
