@@ -1,0 +1,185 @@
+"""The functions of one module: who contains what, who calls whom, and where a name is assigned."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from ..source import Source, Span
+
+Def = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+@dataclass(frozen=True, eq=False)
+class Function:
+    """One `def`; `name` is dotted inside the module, `owner` the class that holds it or ""."""
+
+    name: str
+    node: Def
+    owner: str = ""
+
+    @property
+    def short(self) -> str:
+        return self.node.name
+
+    @cached_property
+    def parameters(self) -> tuple[str, ...]:
+        """Every parameter but `self` and `cls`, in order."""
+        args = self.node.args
+        names = [arg.arg for arg in [*args.posonlyargs, *args.args, *args.kwonlyargs]]
+        static = any(isinstance(d, ast.Name) and d.id == "staticmethod" for d in self.node.decorator_list)
+        return tuple(names[1:] if self.owner and not static else names)
+
+    @cached_property
+    def own(self) -> tuple[ast.AST, ...]:
+        """The nodes of the body in source order, without those of functions and classes defined inside."""
+        return tuple(node for statement in self.node.body for node in walk(statement))
+
+
+@dataclass(frozen=True, eq=False)
+class Module:
+    """A parsed module with its functions by dotted name."""
+
+    source: Source
+    tree: ast.Module
+    functions: dict[str, Function] = field(default_factory=dict)
+    parents: dict[ast.AST, ast.AST] = field(default_factory=dict)
+
+    def span(self, node: ast.expr | ast.stmt | ast.excepthandler) -> Span:
+        # `ast.parse` always sets the ends; only hand-made nodes lack them.
+        end = self.source.offset(node.end_lineno or node.lineno, node.end_col_offset or node.col_offset)
+        return Span(self.source.offset(node.lineno, node.col_offset), end)
+
+    def text(self, node: ast.expr | ast.stmt) -> str:
+        return self.source.slice(self.span(node))
+
+    def function_of(self, node: ast.AST) -> Function | None:
+        """The innermost function around the node."""
+        while (node := self.parents.get(node)) is not None:  # type: ignore[assignment]
+            if isinstance(node, Def) and (found := self._by_node.get(node)):
+                return found
+        return None
+
+    def ancestors(self, node: ast.AST) -> Iterator[ast.AST]:
+        """The nodes around this one, innermost first, up to the enclosing function or module."""
+        while (node := self.parents.get(node)) is not None:  # type: ignore[assignment]
+            yield node
+            if isinstance(node, Def | ast.Lambda):
+                return
+
+    def callee(self, call: ast.Call, caller: Function | None) -> Function | None:
+        """The function of this module that the call reaches, where the name decides it."""
+        match call.func:
+            case ast.Name(id=name):
+                return (
+                    self.functions.get(f"{caller.name}.{name}")
+                    if caller and f"{caller.name}.{name}" in self.functions
+                    else self.functions.get(name)
+                )
+            case ast.Attribute(value=ast.Name(id="self" | "cls"), attr=name) if caller and caller.owner:
+                return self.functions.get(f"{caller.owner}.{name}")
+            case ast.Attribute(attr=name):
+                # `server.ask(...)` from outside the class: sure only where one function of the module has that name.
+                found = [function for function in self.functions.values() if function.short == name and function.owner]
+                return found[0] if len(found) == 1 else None
+        return None
+
+    def calls(self, function: Function) -> Iterator[tuple[ast.Call, Function]]:
+        """The calls in a function that reach functions of this module."""
+        for node in function.own:
+            if isinstance(node, ast.Call) and (target := self.callee(node, function)):
+                yield node, target
+
+    @cached_property
+    def constants(self) -> dict[str, str]:
+        """Module and class level names that are bound to one text and to nothing else."""
+        found: dict[str, str | None] = {}
+        for node in ast.walk(self.tree):
+            match node:
+                case (
+                    ast.Assign(targets=[ast.Name(id=name)], value=value)
+                    | ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value)
+                ):
+                    if self.function_of(node) is None:
+                        constant = value.value if isinstance(value, ast.Constant) and isinstance(value.value, str) else None
+                        found[name] = constant if name not in found else None
+        return {name: value for name, value in found.items() if value is not None}
+
+    def string(self, node: ast.expr | None) -> str | None:
+        """The text that an expression surely has."""
+        match node:
+            case ast.Constant(value=str(value)):
+                return value
+            case ast.Name(id=name) | ast.Attribute(attr=name):
+                return self.constants.get(name)
+        return None
+
+    @cached_property
+    def _by_node(self) -> dict[Def, Function]:
+        return {function.node: function for function in self.functions.values()}
+
+
+def read(source: Source, tree: ast.Module) -> Module:
+    """The module with its functions; one walk."""
+    module = Module(source, tree)
+
+    def visit(node: ast.AST, prefix: str, owner: str) -> None:
+        for child in ast.iter_child_nodes(node):
+            module.parents[child] = node
+            match child:
+                case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
+                    module.functions[prefix + name] = Function(prefix + name, child, owner)
+                    visit(child, f"{prefix}{name}.", "")
+                case ast.ClassDef(name=name):
+                    visit(child, f"{prefix}{name}.", f"{prefix}{name}")
+                case _:
+                    visit(child, prefix, owner)
+
+    visit(tree, "", "")
+    return module
+
+
+def walk(node: ast.AST) -> Iterator[ast.AST]:
+    """The node and all below it in source order, stopping at functions, lambdas and classes."""
+    yield node
+    if isinstance(node, Def | ast.Lambda | ast.ClassDef):
+        return
+    for child in ast.iter_child_nodes(node):
+        yield from walk(child)
+
+
+def dotted(node: ast.expr | None) -> str:
+    """`self.pending` for such an expression, "" for anything that is not a plain dotted name."""
+    match node:
+        case ast.Name(id=name):
+            return name
+        case ast.Attribute(value=value, attr=name):
+            base = dotted(value)
+            return f"{base}.{name}" if base else ""
+    return ""
+
+
+def targets(node: ast.AST) -> Iterator[ast.expr]:
+    """What a statement (or walrus, loop, with) assigns to, tuples taken apart."""
+    match node:
+        case ast.Assign(targets=found):
+            pending = list(found)
+        case ast.AnnAssign(target=target, value=value):
+            pending = [target] if value is not None else []
+        case ast.AugAssign(target=target) | ast.For(target=target) | ast.AsyncFor(target=target) | ast.NamedExpr(target=target):
+            pending = [target]
+        case ast.With(items=items) | ast.AsyncWith(items=items):
+            pending = [item.optional_vars for item in items if item.optional_vars]
+        case _:
+            return
+    while pending:
+        target = pending.pop(0)
+        match target:
+            case ast.Tuple(elts=elts) | ast.List(elts=elts):
+                pending[:0] = elts
+            case ast.Starred(value=value):
+                pending.insert(0, value)
+            case _:
+                yield target
