@@ -87,8 +87,8 @@ def load() -> list[Server]:
 
 def _load(path: Path) -> Server:
     data = yaml.safe_load(path.read_text(encoding="utf-8"))
-    lists = {key: tuple(data.pop(key, ())) for key in ("calls", "notify")}
-    tables = {key: data.pop(key, {}) for key in ("reads", "prompts", "needs", "logs", "answers")}
+    lists: dict[str, Any] = {key: tuple(data.pop(key, ())) for key in ("calls", "notify")}
+    tables: dict[str, Any] = {key: data.pop(key, {}) for key in ("reads", "prompts", "needs", "logs", "answers")}
     return Server(name=path.parent.name, **lists, **tables, **data)
 
 
