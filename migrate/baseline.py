@@ -22,6 +22,11 @@ class Key(NamedTuple):
     digest: str
     occurrence: int
 
+    @property
+    def fingerprint(self) -> str:
+        """The key as one word, for reports."""
+        return sha256("\0".join(map(str, self)).encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
 
 class BaselineError(Exception):
     """A baseline that cannot be used; the text says why."""

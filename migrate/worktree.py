@@ -1,0 +1,57 @@
+"""What git knows about files: their work tree, and whether a rewrite could be undone."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from functools import cache
+
+# Command lines have an end; this many paths of any length pass on every system.
+_CHUNK = 200
+
+
+class GitError(Exception):
+    """Git could not be asked; the text says why."""
+
+
+@cache
+def root_of(folder: str) -> str | None:
+    """The root of the work tree that a folder is in, or None outside of git."""
+    while True:
+        # A file in a linked work tree or a submodule.
+        if os.path.exists(os.path.join(folder, ".git")):
+            return folder
+        parent = os.path.dirname(folder)
+        if parent == folder:
+            return None
+        folder = parent
+
+
+def unsaved(locations: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """The files, named by absolute path, that git could not give back: changed against the index, or not tracked; with the reason.
+
+    Files outside of git, and files that do not exist, are not among them. Raises GitError.
+    """
+    trees: defaultdict[str, list[str]] = defaultdict(list)
+    for location in locations:
+        if os.path.exists(location) and (root := root_of(os.path.dirname(location))) is not None:
+            trees[root].append(location)
+    for root, files in trees.items():
+        for start in range(0, len(files), _CHUNK):
+            yield from _unsaved(root, files[start : start + _CHUNK])
+
+
+def _unsaved(root: str, files: list[str]) -> Iterator[tuple[str, str]]:
+    names = [os.path.relpath(file, root) for file in files]
+    command = ["git", "--literal-pathspecs", "-C", root, "ls-files", "-z", "-t", "--modified", "--others", "--", *names]
+    try:
+        done = subprocess.run(command, capture_output=True, check=False)
+    except OSError as error:
+        raise GitError(f"git cannot be run: {(error.strerror or str(error)).lower()}") from error
+    if done.returncode:
+        raise GitError(done.stderr.decode(errors="replace").strip())
+    for record in filter(None, done.stdout.split(b"\0")):
+        tag, _, name = record.partition(b" ")
+        yield os.path.join(root, os.fsdecode(name)), "not tracked" if tag == b"?" else "changed since it was staged"

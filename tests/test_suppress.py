@@ -1,0 +1,113 @@
+"""Comments that silence findings, and those that silence nothing."""
+
+from __future__ import annotations
+
+import pytest
+from mcp_migrate.rule import Severity
+from mcp_migrate.source import Source
+from mcp_migrate.suppress import UNUSED, judge, suppressions_of
+from samples import CODES, ENTRIES, TASKS, at
+
+ALL = {**ENTRIES, UNUSED.id: UNUSED}
+RUNNING = frozenset(ALL)
+
+
+def judged(text: str, *rules, active: frozenset[str] = RUNNING) -> tuple[list[str], int, list[str]]:
+    """What is kept, silenced and unused when each rule has a finding at each `HERE`."""
+    source = Source("app.py", text)
+    findings = [at(source, "HERE", rule, nth=number) for number in range(text.count("HERE")) for rule in rules]
+    kept, silenced, unused = judge(source, findings, ALL, active)
+    return [finding.rule for finding in kept], silenced, [finding.message for finding in unused]
+
+
+@pytest.mark.parametrize(
+    "comment",
+    [
+        "# mcp-migrate: ignore[MCP114]",
+        "# mcp-migrate: ignore[MCP114] -- the old clients need it",
+        "# mcp-migrate: ignore[core_tasks]",
+        "# mcp-migrate: ignore",
+        "#mcp-migrate:ignore[ MCP114 ]",
+        "# noqa: E501  # mcp-migrate: ignore[MCP114]",
+        "# mcp-migrate: ignore [MCP114]",
+    ],
+)
+def test_a_comment_on_the_line_silences_the_rule(comment):
+    assert judged(f"HERE = 1  {comment}\n", TASKS) == ([], 1, [])
+
+
+def test_only_the_named_rules_are_silenced():
+    assert judged("HERE = 1  # mcp-migrate: ignore[MCP114]\n", TASKS, CODES) == (["MCP201"], 1, [])
+
+
+def test_several_rules_may_be_named():
+    assert judged("HERE = 1  # mcp-migrate: ignore[MCP114, error_code]\n", TASKS, CODES) == ([], 2, [])
+
+
+def test_only_its_own_line_is_silenced():
+    kept, silenced, unused = judged("# mcp-migrate: ignore[MCP114]\nHERE = 1\n", TASKS)
+    assert (kept, silenced, unused) == (["MCP114"], 0, ["this suppression silences nothing"])
+
+
+@pytest.mark.parametrize("newline", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize("line", [0, 2])
+def test_the_first_and_the_last_line_of_a_finding_count(newline, line):
+    lines = ["call(", "    1,", ")"]
+    lines[line] += "  # mcp-migrate: ignore[MCP114]"
+    source = Source("app.py", newline.join(["é = 1", *lines, ""]))
+    whole = at(source, newline.join(lines)[: None if line == 0 else -len("  # mcp-migrate: ignore[MCP114]")], TASKS)
+    assert judge(source, [whole], ALL, RUNNING) == ([], 1, [])
+
+
+def test_a_whole_file_may_be_silenced():
+    assert judged("# mcp-migrate: ignore-file\nHERE = 1\nHERE = 2\n", TASKS) == ([], 2, [])
+    assert judged("# mcp-migrate: ignore-file[MCP201]\nHERE = 1\n", TASKS, CODES) == (["MCP114"], 1, [])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'x = "# mcp-migrate: ignore"; HERE = 1\n',
+        '"""\n# mcp-migrate: ignore-file\n"""\nHERE = 1\n',
+        "HERE = 1  # mcp-migrate: TODO[MCP114] do it\n",
+    ],
+    ids=["string", "docstring", "other directive"],
+)
+def test_text_that_is_no_suppression_silences_nothing_and_is_not_reported(text):
+    assert judged(text, TASKS) == (["MCP114"], 0, [])
+
+
+@pytest.mark.parametrize(
+    ("comment", "message"),
+    [
+        ("ignore", "this suppression silences nothing"),
+        ("ignore[MCP114]", "this suppression silences nothing"),
+        ("ignore[]", "this suppression silences nothing"),
+        ("ignore-file[MCP114]", "this suppression silences nothing"),
+        ("ignore[MCP999]", "no rule is called `MCP999`"),
+        ("ignore[MCP201, MCP114]", "`MCP114` in this suppression silences nothing"),
+    ],
+)
+def test_an_unused_comment_is_a_note(comment, message):
+    assert judged(f"HERE = 1  # mcp-migrate: {comment}\n", *([CODES] if "MCP201" in comment else []))[2] == [message]
+
+
+def test_the_note_stands_on_the_comment():
+    source = Source("app.py", "é = 1  # fine # mcp-migrate: ignore[MCP114] -- why\n")
+    (note,) = judge(source, [], ALL, RUNNING).unused
+    assert source.slice(note.span) == "# mcp-migrate: ignore[MCP114]"
+    assert (note.rule, note.severity, note.path) == ("MCP001", Severity.NOTE, "app.py")
+
+
+@pytest.mark.parametrize("comment", ["ignore[MCP114]", "ignore"])
+def test_a_rule_that_did_not_run_proves_nothing_about_its_comment(comment):
+    assert judged(f"x = 1  # mcp-migrate: {comment}\n", active=RUNNING - {"MCP114"}) == ([], 0, [])
+
+
+def test_unused_comments_can_be_switched_off():
+    assert judged("x = 1  # mcp-migrate: ignore[MCP114]\n", active=RUNNING - {"MCP001"}) == ([], 0, [])
+
+
+def test_comments_before_text_that_cannot_be_tokenized_still_count():
+    source = Source("app.py", "x = 1  # mcp-migrate: ignore\ny = (\n")
+    assert [suppression.line for suppression in suppressions_of(source)] == [1]
