@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import Enum, IntEnum
 from typing import TYPE_CHECKING, NamedTuple, Protocol
@@ -123,6 +123,11 @@ class Context:
     def wired(self, fact: Fact) -> bool:
         """Whether a boundary stands before this code, in either era."""
         return self.project.settled(self.file, fact, Era.DUAL)
+
+    def says(self, words: Iterable[str]) -> bool:
+        """Whether the file holds one of these words as a string of its own; comments and prose do not quote."""
+        text = self.file.source.utf8
+        return any(f"{quote}{word}{quote}".encode() in text for word in words for quote in "\"'")
 
     def finding(
         self,

@@ -1,0 +1,153 @@
+"""A retired error code is used."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from ...facts.model import CodeUse, ErrorCode, Fact
+from ...rewrite.edits import Edit
+from ...rewrite.tree import Tree
+from ...rule import Applicability, Context, Era, Finding
+from ...source import Source, Span
+from ..meaning import Meaning, meaning
+
+_EQUAL = re.compile(rb"(==|!=)\s*$")
+_CASE = re.compile(rb"\bcase\s+$")
+_MORE = re.compile(rb"\s*(==|!=|<|>|in\b|is\b|not\b|\|)")
+_NAME = re.compile(r"[A-Za-z_][\w.]*")
+_REVIEW = "the meaning is not shown here: a missing resource is -32602 now, anything else needs a code of its own"
+_BOUNDARY = "behind a boundary it reaches older clients only, and 2026-07-28 requests get -32602"
+_ROLES = "one name is sent and recognised: send -32602, and recognise both"
+
+
+def check(fact: Fact, ctx: Context) -> Iterator[Finding]:
+    if not isinstance(fact, ErrorCode):
+        return
+    old, _ = ctx.entry.data["renumber"]
+    if fact.key == old:
+        yield from _missing_resource(fact, ctx)
+    # What an older server sends may still be recognised.
+    elif fact.use is not CodeUse.COMPARE and not ctx.settled(fact):
+        yield ctx.finding(fact, message=ctx.entry.messages.get(fact.use.value))
+
+
+def fix(fact: Fact, tree: Tree, ctx: Context) -> Iterator[Edit]:
+    if not isinstance(fact, ErrorCode) or meaning(fact, ctx.file.source) is Meaning.OTHER:
+        return
+    _, new = ctx.entry.data["renumber"]
+    match fact.use:
+        case CodeUse.COMPARE:
+            edit = _accept_both(fact.span, ctx.file.source, new)
+            if edit is not None:
+                yield edit
+        case CodeUse.SEND if ctx.era is Era.MODERN and not _is_name_of_renumbered(fact, ctx):
+            yield Edit(fact.span, new)
+        case CodeUse.CONSTANT if ctx.era is Era.MODERN and _is_sent_only(fact, ctx):
+            yield Edit(fact.span, new)
+
+
+def _missing_resource(code: ErrorCode, ctx: Context) -> Iterator[Finding]:
+    what = meaning(code, ctx.file.source)
+    # A gate, and an own error, have rules of their own.
+    if what in (Meaning.GATE, Meaning.OTHER):
+        return
+    message = ctx.entry.messages.get(code.use.value)
+    if code.use is CodeUse.COMPARE:
+        yield from _recognised(code, what, message, ctx)
+        return
+    if ctx.settled(code) or (code.use is CodeUse.CONSTANT and _is_recognised_only(code, ctx)):
+        return
+    if what is Meaning.UNCLEAR:
+        yield ctx.finding(code, message=message, hint=_REVIEW)
+    elif ctx.era is Era.DUAL:
+        yield ctx.finding(code, message=message, hint=_BOUNDARY)
+    elif code.use is CodeUse.SEND or _is_sent_only(code, ctx):
+        yield ctx.finding(code, Applicability.SAFE, message=message)
+    else:
+        yield ctx.finding(code, message=message, hint=_ROLES)
+
+
+def _recognised(code: ErrorCode, what: Meaning, message: str | None, ctx: Context) -> Iterator[Finding]:
+    _, new = ctx.entry.data["renumber"]
+    if _stands_beside(code.span, ctx.file.source, new):
+        return
+    if _accept_both(code.span, ctx.file.source, new) is None:
+        yield ctx.finding(code, message=message)
+    else:
+        yield ctx.finding(code, Applicability.SAFE if what is Meaning.RESOURCE else Applicability.UNSAFE, message=message)
+
+
+def _accept_both(span: Span, source: Source, new: str) -> Edit | None:
+    """`== -32002` as a test for both codes; None for a form that is not provably the whole right-hand side."""
+    before, after = source.utf8[: span.start], source.utf8[span.end :]
+    if _CASE.search(before):
+        return Edit(Span(span.end, span.end), f" | {new}")
+    operator = _EQUAL.search(before)
+    if operator is None or _MORE.match(after):
+        return None
+    word = "in" if operator[1] == b"==" else "not in"
+    return Edit(Span(operator.start(), span.end), f"{word} ({source.slice(span)}, {new})")
+
+
+def _stands_beside(span: Span, source: Source, new: str) -> bool:
+    """Whether the same line, or the same few lines of a collection, already knows the new code."""
+    start = source.utf8.rfind(b"\n", 0, span.start) + 1
+    end = source.utf8.find(b"\n", span.end)
+    line = source.utf8[start : end if end >= 0 else None]
+    return new.encode() in line or b"INVALID_PARAMS" in line
+
+
+def _is_name_of_renumbered(code: ErrorCode, ctx: Context) -> bool:
+    """Whether this sends a constant that is renumbered itself."""
+    name = _short(ctx.file.source.slice(code.span))
+    return name is not None and any(
+        _short(other.name) == name and _is_sent_only(other, ctx)
+        for other, _ in _codes(ctx)
+        if other.use is CodeUse.CONSTANT and other.key == code.key
+    )
+
+
+def _is_sent_only(constant: ErrorCode, ctx: Context) -> bool:
+    """Whether every use of the constant in the project sends it as a missing resource."""
+    uses = list(_uses(constant, ctx))
+    return (
+        bool(uses)
+        and all(use.use is CodeUse.SEND and meaning(use, source) is Meaning.RESOURCE for use, source in uses)
+        and _mentions(constant, ctx) == len(uses)
+    )
+
+
+def _is_recognised_only(constant: ErrorCode, ctx: Context) -> bool:
+    """Whether the constant is only compared with; then the comparisons are the places to mend."""
+    uses = list(_uses(constant, ctx))
+    return bool(uses) and all(use.use is CodeUse.COMPARE for use, _ in uses)
+
+
+def _uses(constant: ErrorCode, ctx: Context) -> Iterator[tuple[ErrorCode, Source]]:
+    name = _short(constant.name)
+    for code, source in _codes(ctx):
+        if code.use is not CodeUse.CONSTANT and code.key == constant.key and _short(source.slice(code.span)) == name:
+            yield code, source
+
+
+def _mentions(constant: ErrorCode, ctx: Context) -> int:
+    """How often the project names the constant, where it is neither defined, imported nor exported."""
+    name = _short(constant.name)
+    count = 0
+    for file in ctx.project.files.values():
+        for line in file.source.text.splitlines():
+            if name and name in line and not re.match(rf"\s*(from|import)\b|\s*[\"']?{name}[\"']?\s*(,|\)|:|=[^=]|$)|\s*#", line):
+                count += len(re.findall(rf"\b{name}\b", line))
+    return count
+
+
+def _codes(ctx: Context) -> Iterator[tuple[ErrorCode, Source]]:
+    for file in ctx.project.files.values():
+        for fact in file.facts:
+            if isinstance(fact, ErrorCode):
+                yield fact, file.source
+
+
+def _short(name: str) -> str | None:
+    return name.rpartition(".")[2] if _NAME.fullmatch(name) else None

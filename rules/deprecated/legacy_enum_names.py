@@ -1,0 +1,12 @@
+"""An elicitation names its choices with `enumNames`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ...facts.model import Fact
+from ...rule import Context, Finding
+
+
+def check(fact: Fact, ctx: Context) -> Iterator[Finding]:
+    yield ctx.finding(fact)

@@ -1,0 +1,36 @@
+"""What rules about removed methods have in common: legacy code, and what each era makes of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..facts.model import Constant, Fact, Handler, Shape
+from ..rewrite import handlers
+from ..rewrite.edits import Edit
+from ..rewrite.tree import Tree
+from ..rule import Applicability, Context, Era, Finding, Need, Severity
+
+# A pattern that also covers other methods, or a type that describes one, has no branch of its own to take away.
+_SHARED = frozenset({Shape.SUBSTRING, Shape.PREFIX, Shape.TYPE})
+
+
+def check(fact: Fact, ctx: Context) -> Iterator[Finding]:
+    """A finding at a removed method, unless a boundary keeps modern requests away from it."""
+    if ctx.settled(fact):
+        return
+    # The places that use a constant are findings themselves; the name alone breaks nothing.
+    if isinstance(fact, Constant):
+        yield ctx.finding(fact, severity=Severity.NOTE)
+    else:
+        yield ctx.finding(fact, Applicability.SAFE if _is_removable(fact, ctx) else Applicability.MANUAL)
+
+
+def fix(fact: Fact, tree: Tree, ctx: Context) -> Iterator[Edit | Need]:
+    """Takes the handler away where only 2026-07-28 is served; in the dual era the boundary does the work."""
+    if isinstance(fact, Handler) and _is_removable(fact, ctx):
+        yield from handlers.remove(fact, tree)
+
+
+def _is_removable(fact: Fact, ctx: Context) -> bool:
+    # Without a boundary nothing would answer in its place, so the handler stays until there is one.
+    return ctx.era is Era.MODERN and isinstance(fact, Handler) and fact.shape not in _SHARED and not fact.negated and ctx.wired(fact)

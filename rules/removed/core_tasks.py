@@ -1,0 +1,22 @@
+"""Code uses the tasks of 2025-11-25."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ...facts.model import Fact
+from ...rewrite.edits import Edit
+from ...rewrite.tree import Tree
+from ...rule import Context, Finding, Need
+from .. import legacy
+
+
+def check(fact: Fact, ctx: Context) -> Iterator[Finding]:
+    # These two live on, under the same names, where the tasks extension is spoken.
+    if fact.key in ctx.entry.data["kept"] and ctx.says(ctx.entry.data["extension"]):
+        return
+    yield from legacy.check(fact, ctx)
+
+
+def fix(fact: Fact, tree: Tree, ctx: Context) -> Iterator[Edit | Need]:
+    yield from legacy.fix(fact, tree, ctx)

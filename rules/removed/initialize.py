@@ -1,0 +1,23 @@
+"""A connection opens with the `initialize` handshake."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ...facts.model import Call, Fact
+from ...rewrite.edits import Edit
+from ...rewrite.tree import Tree
+from ...rule import Context, Finding, Need, Severity
+from .. import legacy
+
+
+def check(fact: Fact, ctx: Context) -> Iterator[Finding]:
+    # The SDK still opens handshake connections; such a client merely stays on the older revisions.
+    if isinstance(fact, Call):
+        yield ctx.finding(fact, severity=Severity.NOTE)
+    else:
+        yield from legacy.check(fact, ctx)
+
+
+def fix(fact: Fact, tree: Tree, ctx: Context) -> Iterator[Edit | Need]:
+    yield from legacy.fix(fact, tree, ctx)
