@@ -115,10 +115,9 @@ class Project:
         out: list[Use] = []
         for use in file.uses:
             value = self.resolve(use.value, file.source.path)
-            if value is None or not is_word(value):
-                continue
             name = self.resolve(use.name, file.source.path) if isinstance(use.name, Ref) else use.name
-            out.append(replace(use, value=value, name="" if name is None else name))
+            if value is not None and (is_word(value) or use.role is Role.SUBSTRING or name == "protocolVersion" or use.role is Role.ECHO):
+                out.append(replace(use, value=value, name="" if name is None else name))
         return out
 
     def _speakers(self, uses: Mapping[str, list[Use]]) -> set[str]:
@@ -136,7 +135,13 @@ class Project:
                     strong.add(path)
             elif spoken:
                 strong.add(path)
-        near = {imported for path in strong for imported in self._imported[path]} | {path for path in self.files if any(i in strong for i in self._imported[path])}
+        folders = {PurePosixPath(path).parts[:1] if "/" in path else () for path in strong}
+        near = {
+            path
+            for path, file in self.files.items()
+            if "jsonrpc" in file.evidence and (PurePosixPath(path).parts[:1] if "/" in path else ()) in folders
+        }
+        near |= {imported for path in strong for imported in self._imported[path]} | {path for path in self.files if any(i in strong for i in self._imported[path])}
         return strong | {path for path in near if path not in foreign}
 
     def _holds(self, fact: Fact, file: FileFacts, handled: Mapping[str, set[str | Ref]]) -> bool:
@@ -151,15 +156,16 @@ class Project:
                 return session
             case Gate(key="session"):
                 return session
-            case Route(path="" | "#stream"):
+            case Route(path="" | "#stream" | "#handler"):
                 in_scope = any(isinstance(other, Header) and other.scope == fact.scope for other in own)
-                return in_scope or fact.path == "#stream" and session or fact.key == "DELETE" and session
+                return in_scope or session and (fact.path != "" or fact.key == "DELETE")
             case Route():
                 return fact.key != "POST" and self._is_endpoint(fact, own)
             case Class():
                 return any(word.startswith("import mcp") for word in file.evidence) or session
             case Call():
-                return _is_session_call(fact, file)
+                near_sdk = any(_uses_sdk(self.files[path]) for path in (file.source.path, *self._imported[file.source.path]))
+                return near_sdk and _is_session_call(fact)
         return True
 
     def _is_endpoint(self, route: Route, facts: Iterable[Fact]) -> bool:
@@ -171,7 +177,7 @@ class Project:
         in_scope = any(isinstance(other, Header) and other.key == "mcp-session-id" and other.scope == route.scope for other in facts)
         if not speaks:
             return False
-        return in_scope or path in posts and ("mcp" in path.lower() or route.key == "DELETE") or route.path.endswith("#stream") and bool(posts)
+        return in_scope or path in posts and "mcp" in path.lower() or route.path.endswith("#stream") and bool(posts)
 
     def _neighbours(self, file: FileFacts) -> set[str]:
         path = file.source.path
@@ -260,16 +266,19 @@ def _is_dual_by_hand(file: FileFacts) -> bool:
     return "server/discover" in handled
 
 
-def _is_session_call(call: Call, file: FileFacts) -> bool:
+def _uses_sdk(file: FileFacts) -> bool:
+    return any(word.startswith("import ") for word in file.evidence)
+
+
+def _is_session_call(call: Call) -> bool:
     receiver = call.receiver.rpartition(".")[2].lower()
-    sdk = any(word.startswith("import ") for word in file.evidence)
     match call.key:
         case "initialize":
-            return sdk and ("session" in receiver or "client" in receiver)
+            return "session" in receiver or "client" in receiver
         case "create_message" | "elicit" | "elicit_form" | "elicit_url":
-            return sdk and ("session" in receiver or receiver in ("ctx", "context"))
+            return "session" in receiver or receiver in ("ctx", "context")
         case _:
-            return sdk and call.receiver != "self"
+            return call.receiver != "self"
 
 
 def _dispatchers(file: FileFacts) -> Iterator[Dispatcher]:

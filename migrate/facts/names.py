@@ -58,8 +58,6 @@ class Names:
                 return self._joined([part.value if isinstance(part, ast.FormattedValue) else part for part in parts], owner, local, depth)
             case ast.Set(elts=items) | ast.Tuple(elts=items) | ast.List(elts=items):
                 return self._merged(items, owner, local, depth)
-            case ast.Dict(keys=keys):
-                return self._merged([key for key in keys if key is not None], owner, local, depth) if keys else None
             case ast.Call(func=ast.Name(id="frozenset" | "set" | "tuple" | "list"), args=[items]):
                 found = self.value(items, owner, local, depth)
                 return found if isinstance(found, tuple) else None

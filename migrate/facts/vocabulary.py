@@ -95,7 +95,6 @@ SESSION_CALLS = frozenset(
         "subscribe_resource",
         "unsubscribe_resource",
         "send_roots_list_changed",
-        "send_progress_notification",
         "list_roots",
         "create_message",
         "elicit",
