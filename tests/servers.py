@@ -186,7 +186,7 @@ def _request_id(line: str) -> Any:
         message = json.loads(line)
     except ValueError:
         return None
-    return message.get("id") if "method" in message else None
+    return message.get("id") if isinstance(message, dict) and "method" in message else None
 
 
 class Client:
@@ -202,6 +202,7 @@ class Client:
         full = {
             "command": server.argv,
             "cwd": str(folder),
+            "env": {"PYTHONDONTWRITEBYTECODE": "1"},
             "calls": [Call.parse(text).job for text in server.calls],
             "notify": [Call.parse(text).job for text in server.notify],
             "reads": list(server.reads),

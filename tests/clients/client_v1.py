@@ -51,7 +51,7 @@ class Talk:
 
     async def run(self) -> dict[str, Any]:
         job = self.job
-        target = StdioServerParameters(command=job["command"][0], args=job["command"][1:], cwd=job["cwd"])
+        target = StdioServerParameters(command=job["command"][0], args=job["command"][1:], cwd=job["cwd"], env=job["env"])
         async with (
             stdio_client(target) as (read, write),
             ClientSession(

@@ -46,7 +46,7 @@ class Talk:
 
     async def run(self) -> dict[str, Any]:
         job = self.job
-        target = StdioServerParameters(command=job["command"][0], args=job["command"][1:], cwd=job["cwd"])
+        target = StdioServerParameters(command=job["command"][0], args=job["command"][1:], cwd=job["cwd"], env=job["env"])
         client = Client(
             target,
             mode=job["mode"],
