@@ -114,8 +114,8 @@ class Tree:
         """What stands at the left of the block that holds the node."""
         return self._places[node].indent
 
-    def replace(self, old: cst.CSTNode, new: cst.CSTNode | Sequence[cst.BaseStatement]) -> Edit:
-        """The smallest edit that turns `old` into `new`; a sequence takes the place of a whole statement.
+    def replace(self, old: cst.CSTNode, new: cst.CSTNode | Sequence[cst.CSTNode]) -> Edit:
+        """The smallest edit that turns `old` into `new`; a sequence (statements and empty lines) takes the place of a whole statement.
 
         LibCST renders the statement around it: a statement in a block renders the same alone, given its indentation.
         """
@@ -207,8 +207,12 @@ class _Places(BaseMetadataProvider[_Place]):
             get_length=byte_length_in_utf8,
         )
         module._codegen(state)
+        size = len(module.code.encode("utf-8"))
         for node, (whole, parent, indent) in state.seen.items():
             span = spans._computed[node]
+            if not module.has_trailing_newline:
+                # Every rendered statement ends with a newline, the last line of this file does not.
+                whole = Span(whole.start, min(whole.end, size))
             self._computed[node] = _Place(Span(span.start, span.start + span.length), whole, parent, indent)
 
 

@@ -1,0 +1,233 @@
+"""Deletes one thing from what holds it: a statement, an item of a list, an operand, a branch. Its comments go, the neighbours' stay."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+
+import libcst as cst
+
+from ..source import Span
+from .edits import Edit
+from .tree import Tree
+
+
+def statement(tree: Tree, node: cst.BaseStatement | cst.BaseSmallStatement) -> Iterator[Edit]:
+    """Deletes a statement; a block that would be empty keeps `pass`."""
+    if isinstance(node, cst.BaseSmallStatement):
+        yield from _small_statement(tree, node)
+        return
+    holder = tree.parent(node)
+    if not isinstance(holder, cst.IndentedBlock | cst.Module):
+        return
+    start, end = _own_start(tree, node), tree.whole(node).end
+    if isinstance(holder, cst.IndentedBlock) and len(holder.body) == 1:
+        yield Edit(Span(start, end), f"{tree.indent(node)}pass{tree.source.newline}")
+        return
+    position = holder.body.index(node)
+    if position == 0 and len(holder.body) > 1 and start == tree.whole(node).start:
+        # No block begins with the blank lines that stood between its first two statements.
+        end = _after_blank_lines(tree, holder.body[1])
+    yield Edit(Span(start, end))
+
+
+def item(tree: Tree, items: Sequence[cst.CSTNode], position: int) -> Iterator[Edit]:
+    """Deletes one of several items between brackets. Never the only one: what an empty list means is the holder's matter."""
+    if len(items) < 2:
+        return
+    span = _item_span(tree, items, position)
+    holder = tree.parent(items[position])
+    if not isinstance(holder, cst.Set | cst.Tuple):
+        yield Edit(span)
+        return
+    # Deleting all items of a set in one round would leave a dict, all but one of a tuple a pair of parentheses:
+    # the edit reaches into a neighbour, so that the next item has to wait for the next round.
+    first, last = tree.span(items[0]).start, _end(tree, items[-1])
+    if len(items) > 3:
+        first = tree.span(items[position - 1]).end - 1 if position == len(items) - 1 else span.start
+        last = span.end if position == len(items) - 1 else tree.span(items[position + 1]).start + 1
+    first, last = min(first, span.start), max(last, span.end)
+    data = tree.source.utf8
+    text = data[first : span.start] + data[span.end : last]
+    if isinstance(holder, cst.Tuple) and len(items) == 2 and not text.rstrip().endswith(b","):
+        text += b","
+    yield Edit(Span(first, last), text.decode("utf-8"))
+
+
+def operand(tree: Tree, operation: cst.BooleanOperation | cst.BinaryOperation, node: cst.CSTNode) -> Iterator[Edit]:
+    """Deletes one operand of `or`, `and` or `|` with its operator."""
+    left, right = _with_parentheses(tree, operation.left), _with_parentheses(tree, operation.right)
+    if node is operation.left:
+        yield Edit(Span(left.start, right.start))
+        return
+    operator = tree.span(operation.operator).start
+    lines = _own_lines(tree, Span(operator, right.end))
+    # An operand on lines of its own takes its comment along; the comment behind the left one stays.
+    alone = lines is not None and left.end <= lines.start and lines.end <= _last_bracket(tree, operation)
+    yield Edit(lines if lines is not None and alone else Span(left.end, right.end))
+
+
+def branch(tree: Tree, node: cst.If, *, about: str = "") -> Iterator[Edit]:
+    """Deletes one branch of an `if` chain, so that every other test runs as if it had been false.
+
+    The comment above the first `if` speaks of the whole chain, unless it names `about`.
+    """
+    body_end = tree.whole(node.body).end
+    if isinstance(tree.parent(node), cst.If):
+        yield Edit(Span(_own_start(tree, node), body_end))
+    elif isinstance(node.orelse, cst.If):
+        start = _line_start(tree, tree.span(node).start)
+        if about and any(line.comment and about in line.comment.value for line in node.leading_lines):
+            start = _own_start(tree, node)
+        yield Edit(Span(start, body_end))
+        elif_start = tree.span(node.orelse).start
+        yield Edit(Span(elif_start, elif_start + len("el")))
+    elif isinstance(node.orelse, cst.Else):
+        yield unwrapped(tree, node, node.orelse.body, node.orelse.leading_lines)
+    else:
+        yield from statement(tree, node)
+
+
+def other_branches(tree: Tree, node: cst.If) -> Iterator[Edit]:
+    """Deletes everything that an `if` chain does when this test is false, and the test."""
+    if not isinstance(tree.parent(node), cst.If):
+        yield unwrapped(tree, node, node.body, ())
+        return
+    start = tree.span(node).start
+    yield Edit(Span(start, tree.whole(node.whitespace_after_test).end), "else")
+    if node.orelse is not None:
+        yield Edit(tree.whole(node.orelse))
+
+
+def unwrapped(tree: Tree, node: cst.If, body: cst.BaseSuite, comments: Sequence[cst.EmptyLine]) -> Edit:
+    """The statements of one branch in place of the whole `if`."""
+    lines = (*node.leading_lines, *comments)
+    behind: Sequence[cst.EmptyLine] = ()
+    if isinstance(body, cst.SimpleStatementSuite):
+        first: cst.CSTNode = cst.SimpleStatementLine(body.body, trailing_whitespace=body.trailing_whitespace)
+        rest: Sequence[cst.CSTNode] = ()
+    else:
+        first, *rest = body.body
+        behind = body.footer if isinstance(body, cst.IndentedBlock) else ()
+    first = first.with_changes(leading_lines=(*lines, *getattr(first, "leading_lines", ())))
+    return tree.replace(node, [first, *rest, *behind])
+
+
+def case(tree: Tree, node: cst.MatchCase) -> Iterator[Edit]:
+    """Deletes one case. Nothing for the only one: a `match` without cases is no Python."""
+    holder = tree.parent(node)
+    if isinstance(holder, cst.Match) and len(holder.cases) > 1:
+        yield Edit(Span(_own_start(tree, node), tree.whole(node).end))
+
+
+def alternative(tree: Tree, pattern: cst.MatchOr, element: cst.MatchOrElement) -> Iterator[Edit]:
+    """Deletes one alternative of an or-pattern."""
+    position = pattern.patterns.index(element)
+    if position + 1 < len(pattern.patterns):
+        yield Edit(Span(tree.whole(element).start, tree.whole(pattern.patterns[position + 1]).start))
+    elif position:
+        before = _with_parentheses(tree, pattern.patterns[position - 1].pattern)
+        yield Edit(Span(before.end, tree.whole(element).end))
+
+
+def decorator(tree: Tree, node: cst.Decorator) -> Iterator[Edit]:
+    """Deletes one decorator with the comments above it."""
+    yield Edit(tree.whole(node))
+
+
+def _small_statement(tree: Tree, node: cst.BaseSmallStatement) -> Iterator[Edit]:
+    line = tree.parent(node)
+    if isinstance(line, cst.SimpleStatementLine) and len(line.body) == 1:
+        yield from statement(tree, line)
+    elif isinstance(line, cst.SimpleStatementSuite) and len(line.body) == 1:
+        yield Edit(tree.span(node), "pass")
+    elif isinstance(line, cst.SimpleStatementLine | cst.SimpleStatementSuite):
+        position = line.body.index(node)
+        if position + 1 < len(line.body):
+            yield Edit(Span(tree.span(node).start, tree.span(line.body[position + 1]).start))
+        else:
+            yield Edit(Span(tree.span(line.body[position - 1]).end, tree.span(node).end))
+
+
+def _own_start(tree: Tree, node: cst.CSTNode) -> int:
+    """Where a statement begins with the comments that touch it; a comment behind a blank line is a heading and stays."""
+    start = tree.whole(node).start
+    lines: Sequence[cst.EmptyLine] = getattr(node, "leading_lines", ())
+    touching = True
+    for line in reversed(lines):
+        if line.comment is None:
+            touching = False
+        elif not touching:
+            return tree.whole(line).end
+    return start
+
+
+def _after_blank_lines(tree: Tree, node: cst.CSTNode) -> int:
+    start = tree.whole(node).start
+    for line in getattr(node, "leading_lines", ()):
+        if line.comment is not None:
+            break
+        start = tree.whole(line).end
+    return start
+
+
+def _item_span(tree: Tree, items: Sequence[cst.CSTNode], position: int) -> Span:
+    own = Span(tree.span(items[position]).start, _end(tree, items[position]))
+    lines = _own_lines(tree, own)
+    before = tree.span(items[position - 1]).end if position else 0
+    after = tree.span(items[position + 1]).start if position + 1 < len(items) else len(tree.source.utf8)
+    if lines is not None and before <= lines.start and lines.end <= after:
+        return lines
+    if position + 1 < len(items):
+        return Span(own.start, after)
+    return Span(before, tree.span(items[position]).end)
+
+
+def _end(tree: Tree, node: cst.CSTNode) -> int:
+    """The end of an item with its comma."""
+    comma = getattr(node, "comma", None)
+    return tree.span(node).end if not isinstance(comma, cst.Comma) else _comma_end(tree, comma)
+
+
+def _comma_end(tree: Tree, comma: cst.Comma) -> int:
+    before = tree.whole(comma.whitespace_before)
+    return before.end + 1
+
+
+def _own_lines(tree: Tree, span: Span) -> Span | None:
+    """The whole lines of a span that shares them with nothing but comments, with the comment lines right above."""
+    data, starts = tree.source.utf8, tree.source.line_starts
+    start = _line_start(tree, span.start)
+    end = _line_end(tree, span.end)
+    behind = data[span.end : end].strip()
+    if data[start : span.start].strip() or (behind and not behind.startswith(b"#")):
+        return None
+    row = bisect_right(starts, start) - 1
+    while row > 0 and data[starts[row - 1] : starts[row]].lstrip().startswith(b"#"):
+        row -= 1
+    return Span(starts[row], end)
+
+
+def _last_bracket(tree: Tree, operation: cst.CSTNode) -> int:
+    """The end of the brackets around an operation, where newlines mean nothing; 0 without brackets."""
+    for node in (operation, *tree.ancestors(operation)):
+        if isinstance(node, cst.BaseExpression) and tree.whole(node).end > tree.span(node).end:
+            return tree.whole(node).end
+        if isinstance(node, cst.BaseStatement):
+            break
+    return 0
+
+
+def _with_parentheses(tree: Tree, node: cst.CSTNode) -> Span:
+    return tree.whole(node) if getattr(node, "lpar", ()) else tree.span(node)
+
+
+def _line_start(tree: Tree, offset: int) -> int:
+    starts = tree.source.line_starts
+    return starts[bisect_right(starts, offset) - 1]
+
+
+def _line_end(tree: Tree, offset: int) -> int:
+    starts = tree.source.line_starts
+    row = bisect_right(starts, offset)
+    return starts[row] if row < len(starts) else len(tree.source.utf8)
