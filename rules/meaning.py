@@ -35,16 +35,15 @@ def meaning(code: ErrorCode, source: Source) -> Meaning:
     text = spoken(code, source)
     if _GATE.search(text):
         return Meaning.GATE
-    absent = _ABSENT.search(text)
-    if _RESOURCE.search(text) and absent:
+    absent = _ABSENT.search(text) is not None
+    other = _OTHER.search(text) is not None
+    if absent and _RESOURCE.search(text):
         return Meaning.RESOURCE
-    if (
-        code.method == "resources/read"
-        and not _OTHER.search(text)
-        and (absent or not code.text.strip() or _RESOURCE.fullmatch(text.split()[-1]))
-    ):
+    # Then the only words are the name of the function, which may be called anything.
+    silent = _is_scope_only(code)
+    if code.method == "resources/read" and not other and (absent or silent or "uri" in text.split()):
         return Meaning.RESOURCE
-    if not text or (absent and not _OTHER.search(text)):
+    if silent or not text or (absent and not other):
         return Meaning.UNCLEAR
     return Meaning.OTHER
 
@@ -58,3 +57,7 @@ def spoken(code: ErrorCode, source: Source) -> str:
 def _name(text: str) -> str:
     # int("-32002") and 0x7d02 are spellings of the number, not words about it.
     return text if re.fullmatch(r"[A-Za-z_][\w.]*", text) else ""
+
+
+def _is_scope_only(code: ErrorCode) -> bool:
+    return not code.name and code.text == code.scope.rpartition(".")[2]

@@ -18,6 +18,7 @@ _MORE = re.compile(rb"\s*(==|!=|<|>|in\b|is\b|not\b|\|)")
 _NAME = re.compile(r"[A-Za-z_][\w.]*")
 _REVIEW = "the meaning is not shown here: a missing resource is -32602 now, anything else needs a code of its own"
 _BOUNDARY = "behind a boundary it reaches older clients only, and 2026-07-28 requests get -32602"
+_UNUSED = "nothing here uses it: remove it, or give it the code that its users should see"
 _ROLES = "one name is sent and recognised: send -32602, and recognise both"
 
 
@@ -65,7 +66,7 @@ def _missing_resource(code: ErrorCode, ctx: Context) -> Iterator[Finding]:
     elif code.use is CodeUse.SEND or _is_sent_only(code, ctx):
         yield ctx.finding(code, Applicability.SAFE, message=message)
     else:
-        yield ctx.finding(code, message=message, hint=_ROLES)
+        yield ctx.finding(code, message=message, hint=_ROLES if any(_uses(code, ctx)) else _UNUSED)
 
 
 def _recognised(code: ErrorCode, what: Meaning, message: str | None, ctx: Context) -> Iterator[Finding]:

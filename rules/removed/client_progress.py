@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...facts.model import Call, Dispatcher, Fact
+from ...facts.model import Dispatcher, Fact
 from ...rule import Context, Finding
 
 
@@ -12,5 +12,5 @@ def check(fact: Fact, ctx: Context) -> Iterator[Finding]:
     if ctx.settled(fact):
         return
     # A client reads the progress of its server as before; only a server's branch is dead.
-    if isinstance(fact, Call) or any(isinstance(other, Dispatcher) and fact.key in other.methods for other in ctx.file.facts):
+    if any(isinstance(other, Dispatcher) and fact.key in other.methods for other in ctx.file.facts):
         yield ctx.finding(fact)
