@@ -16,7 +16,7 @@ _LOGGERS = frozenset({"debug", "info", "warning", "warn", "error", "exception", 
 _VERBS = frozenset({"get", "post", "put", "delete", "patch", "options", "head"})
 _JSON_METHOD = re.compile(r'\\?"method\\?"\s*:\s*\\?"([A-Za-z_$/]+)\\?"')
 _FIELDS: dict[type[ast.AST], tuple[str, ...]] = {}
-_NO_CHILDREN = frozenset({ast.Name, ast.Constant, ast.Load, ast.Store, ast.Del, ast.Pass, ast.Break, ast.Continue, ast.Global, ast.Nonlocal})
+_SILENT = frozenset({ast.Name, ast.Load, ast.Store, type(None), str, int})
 _STAMPS = frozenset({"resultType", "ttlMs", "cacheScope", "_meta"})
 _RESULT_FIELDS: Mapping[str, frozenset[str]] = {
     "tools": frozenset({"nextCursor"}),
@@ -90,7 +90,7 @@ class _Walk:
         self._local: Mapping[str, ast.expr] | None = None
         self._getattr_prefixes: set[str] = set()
         self._literal_fields: dict[str, str] = {}  # class -> the method that its Literal field pins
-        self._visit: dict[type[ast.AST], Callable[..., None]] = {
+        self._visit: Mapping[type[ast.AST], Callable[..., None]] = {
             ast.Compare: self._compare,
             ast.Dict: self._dict,
             ast.Call: self._call,
@@ -376,21 +376,22 @@ class _Walk:
         stack: list[ast.AST] = [root]
         while stack:
             node = stack.pop()
-            kind = type(node)
+            kind = node.__class__
             visit = self._visit.get(kind)
             if visit is not None:
-                if visit == self._compare and body is not None:
+                if kind is ast.Compare and body is not None:
                     self._compare(node, body)  # type: ignore[arg-type]
                 else:
                     visit(node)
-            if kind in _NO_CHILDREN:
-                continue
-            for field in _fields(kind):
+                if kind is ast.Constant:
+                    continue
+            for field in _FIELDS.get(kind) or _fields(kind):
                 child = getattr(node, field)
-                if isinstance(child, ast.AST):
+                if child.__class__ is list:
+                    # Names and contexts are two thirds of all nodes and say nothing alone: they are not even pushed.
+                    stack.extend([item for item in reversed(child) if item.__class__ not in _SILENT])
+                elif child.__class__ not in _SILENT:
                     stack.append(child)
-                elif child.__class__ is list:
-                    stack.extend(item for item in reversed(child) if isinstance(item, ast.AST))
 
     def _compare(self, node: ast.Compare, body: list[ast.stmt] | None = None) -> None:
         left = node.left
@@ -526,7 +527,6 @@ class _Walk:
 
     def _call(self, node: ast.Call) -> None:
         called = self._called(node)
-        subject = ast.unparse(node.func) if isinstance(node.func, (ast.Name, ast.Attribute)) else ""
         if called in _LOGGERS:
             for argument in node.args:
                 self._claim(argument)
@@ -554,12 +554,14 @@ class _Walk:
                         self._claim(keyword.value)
             case ("Route" | "add_route" | "add_api_route" | "route" | "add_url_rule" | "add_get" | "add_delete"), [path, *_]:
                 self._registered_route(node, called, path)
-        self._arguments(node, called, subject)
+        self._arguments(node, called)
 
-    def _arguments(self, node: ast.Call, called: str, subject: str) -> None:
+    def _arguments(self, node: ast.Call, called: str) -> None:
         message = ""
         for position, argument in enumerate(node.args[:6]):
             if id(argument) in self._claimed or isinstance(argument, (ast.Call, ast.Dict, ast.Lambda, ast.Await)) and not _is_int_call(argument):
+                continue
+            if argument.__class__ is ast.Constant and argument.value.__class__ not in (str, int):  # type: ignore[attr-defined]
                 continue
             value = self._value(argument)
             if not is_word(value) or isinstance(value, tuple):
@@ -572,7 +574,7 @@ class _Walk:
                 Role.ARGUMENT,
                 value,
                 argument,
-                subject=subject,
+                subject=_dotted_text(node.func),
                 name=str(position),
                 text=message,
                 callable=following is not None and _is_callable(following) and not isinstance(following, ast.Call),
@@ -589,7 +591,7 @@ class _Walk:
                 assert value is not None
                 if isinstance(value, int) and not message:
                     message = _call_text(node)
-                self._use(Role.KEYWORD, value, keyword.value, subject=subject, name=keyword.arg, text=message)
+                self._use(Role.KEYWORD, value, keyword.value, subject=_dotted_text(node.func), name=keyword.arg, text=message)
                 if not isinstance(value, Ref):
                     self._claim(keyword.value)
 
@@ -618,8 +620,8 @@ class _Walk:
     def _bool_op(self, node: ast.BoolOp) -> None:
         if isinstance(node.op, ast.Or) and len(node.values) > 1:
             first, last = node.values[0], node.values[-1]
-            text = ast.unparse(first)
-            if "rotocol" in text and "ersion" in text:
+            value = self._value(last)
+            if isinstance(value, str) and words.DATE.fullmatch(value) and "rotocol" in (text := ast.unparse(first)) and "ersion" in text:
                 self._default(last, "or")
 
     def _getattr(self, name: ast.expr) -> None:
@@ -673,7 +675,7 @@ class _Walk:
         self._json_text(node, literal)
 
     def _constant(self, node: ast.Constant) -> None:
-        if id(node) in self._claimed:
+        if node.value.__class__ is not str and node.value.__class__ is not bytes or id(node) in self._claimed:
             return
         text = node.value.decode("latin-1") if isinstance(node.value, bytes) else node.value
         if isinstance(text, str):
@@ -683,8 +685,6 @@ class _Walk:
                 self._json_text(node, text)
             elif text.startswith(("event: endpoint", "event:endpoint")):
                 self.facts.append(Stream(self._span(node), "endpoint", self._scope))
-        elif isinstance(text, int) and not isinstance(text, bool) and text in (32002, 32042):
-            return
 
     def _json_text(self, node: ast.expr, text: str) -> None:
         stripped = text.lstrip()
@@ -799,6 +799,10 @@ def _fields(kind: type[ast.AST]) -> tuple[str, ...]:
     if found is None:
         found = _FIELDS[kind] = tuple(name for name in kind._fields if name not in ("ctx", "op", "ops", "kind", "type_comment", "attr", "id", "arg"))
     return found
+
+
+def _dotted_text(node: ast.expr) -> str:
+    return ast.unparse(node) if isinstance(node, (ast.Name, ast.Attribute)) else ""
 
 
 def _is_callable(node: ast.expr) -> bool:

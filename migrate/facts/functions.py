@@ -183,3 +183,10 @@ def targets(node: ast.AST) -> Iterator[ast.expr]:
                 pending.insert(0, value)
             case _:
                 yield target
+
+
+def root(node: ast.expr) -> str:
+    """The name that a chain of attributes, keys and calls begins with, or ""."""
+    while isinstance(node, ast.Attribute | ast.Subscript | ast.Call):
+        node = node.func if isinstance(node, ast.Call) else node.value
+    return node.id if isinstance(node, ast.Name) else ""
