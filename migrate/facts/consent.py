@@ -1,0 +1,125 @@
+"""Places where an action goes on although its user could not be asked for consent."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from ..source import Span
+from .asking import Asking
+from .clientstate import Check, following
+from .effects import effects
+from .functions import Function, Module, dotted, targets, walk
+
+
+class Opening(NamedTuple):
+    """A place where an action goes on although nobody could be asked for consent."""
+
+    span: Span
+    function: str
+    reason: str
+
+
+def openings(asking: Asking) -> Iterator[Opening]:
+    """Where an action goes on although the user could not be asked."""
+    module = asking.module
+    for function in module.functions.values():
+        for node in function.own:
+            if isinstance(node, ast.Try) and any("elicitation" in asking.needs(s, function) for s in node.body):
+                for handler in node.handlers:
+                    if _goes_on(handler.body, node, function, module):
+                        yield Opening(module.span(handler), function.name, "what it guards goes on when the user could not be asked")
+    for waiter in asking.waiters:
+        if "elicitation" not in waiter.capabilities:
+            continue
+        for node in waiter.function.own:
+            if isinstance(node, ast.Return) and node.value is not None and _is_consent(node.value):
+                yield Opening(module.span(node), waiter.function.name, "this counts as consent although nobody answered")
+    for check in asking.checks():
+        found = _skips(check, asking)
+        if found is not None:
+            yield found
+
+
+def _skips(check: Check, asking: Asking) -> Opening | None:
+    """An action that is confirmed if the client can be asked, and simply done if it cannot."""
+    module = asking.module
+    if check.capability != "elicitation" or check.refuses:
+        return None
+    node: ast.AST = check.test
+    while isinstance(parent := module.parents.get(node), ast.BoolOp):
+        node = parent
+    function = module.function_of(check.test)
+    if function is None or not isinstance(parent, ast.If) or parent.test is not node:
+        return None
+    missing, present = (parent.body, parent.orelse) if check.negative else (parent.orelse, parent.body)
+    after = list(following(parent, module))
+    asked = any("elicitation" in asking.needs(s, function) for s in [*present, *after])
+    if not asked:
+        return None
+    if missing and isinstance(last := missing[-1], ast.Return):
+        opens = last.value is not None and _is_consent(last.value)
+    elif missing and isinstance(missing[-1], ast.Raise):
+        opens = False
+    elif missing and any(_is_consent(s.value) for s in missing if isinstance(s, ast.Assign)):
+        opens = True
+    elif check.negative:
+        opens = False  # falls through to the question, which refuses by itself
+    else:
+        decides = any(isinstance(n, ast.Return | ast.Raise) for s in present for n in walk(s))
+        opens = (
+            decides
+            and not isinstance(present[-1], ast.Return | ast.Raise)
+            and any(True for s in after for _ in effects(s, function, module))
+        )
+    if not opens:
+        return None
+    return Opening(module.span(parent), function.name, "what it guards goes on when the client cannot ask its user")
+
+
+def _goes_on(block: list[ast.stmt], guarded: ast.Try, function: Function, module: Module) -> bool:
+    match block[-1]:
+        case ast.Raise() | ast.Continue() | ast.Break():
+            return False
+        case ast.Return(value=None):
+            return _refuses_by_raising(function)
+        case ast.Return(value=ast.expr() as value):
+            return _is_consent(value)
+    given = [(t.id, s.value) for s in block if isinstance(s, ast.Assign) for t in s.targets if isinstance(t, ast.Name)]
+    if given:
+        return any(_is_consent(value) for _, value in given)
+    if any(isinstance(s, ast.Expr) and isinstance(s.value, ast.Call) and dotted(s.value.func).endswith("exit") for s in block):
+        return False
+    after = list(following(guarded, module))
+    if not after:
+        return _refuses_by_raising(function)
+    learned = {t.id for s in guarded.body for n in walk(s) for t in targets(n) if isinstance(t, ast.Name)}
+    read = {n.id for s in after for n in walk(s) if isinstance(n, ast.Name)}
+    if learned & read:
+        before = [s for s in function.own if isinstance(s, ast.Assign) and s.lineno < guarded.lineno]
+        return any(_is_consent(s.value) for s in before if any(isinstance(t, ast.Name) and t.id in learned & read for t in s.targets))
+    decides = any(isinstance(n, ast.Return | ast.Raise) for s in guarded.body for n in walk(s))
+    return decides and any(True for s in after for _ in effects(s, function, module))
+
+
+def _refuses_by_raising(function: Function) -> bool:
+    """Whether callers go on unless the function raises."""
+    valued = any(isinstance(n, ast.Return) and n.value is not None for n in function.own)
+    return not valued and any(isinstance(n, ast.Raise) and n.exc is not None for n in function.own)
+
+
+def _is_consent(value: ast.expr) -> bool:
+    match value:
+        case ast.Constant(value=True):
+            return True
+        case ast.Constant(value="accept"):
+            return True
+        case ast.Dict(keys=keys, values=values):
+            pairs = {k.value: v for k, v in zip(keys, values, strict=True) if isinstance(k, ast.Constant)}
+            return isinstance(action := pairs.get("action"), ast.Constant) and action.value == "accept"
+        case ast.Call(keywords=keywords):
+            return any(isinstance(k.value, ast.Constant) and (k.value.value is True or k.value.value == "accept") for k in keywords)
+        case ast.Tuple(elts=[first, *_]):
+            return _is_consent(first)
+    return False
