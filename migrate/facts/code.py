@@ -1,0 +1,382 @@
+"""The functions of several modules together: what a call reaches, who calls a function, what a text is worth."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import NamedTuple, Protocol
+
+from ..source import Source
+from .functions import Def, Function, Module, read, targets, walk
+from .model import Ref, Value
+from .names import Names
+
+_MAX_DEPTH = 8
+_DEFERRED = frozenset({"create_task", "ensure_future", "run", "run_coroutine_threadsafe", "run_until_complete", "shield", "wait_for"})
+_BY_REFERENCE = frozenset({"partial", "run_in_executor", "run_sync", "submit", "Thread", "to_thread"})
+
+
+class Library(Protocol):
+    """Where other modules of the project are found. Test modules are no part of it."""
+
+    def module(self, name: str) -> tuple[str, Source] | None:
+        """The file that imports of this dotted name read, under the one name that it has in the project."""
+
+    def importers(self, path: str) -> Iterable[str]:
+        """The names of the modules that import something from this file."""
+
+
+@dataclass(frozen=True, eq=False)
+class Unit:
+    """One module with its functions, names and classes."""
+
+    name: str
+    module: Module
+    names: Names
+
+    @cached_property
+    def classes(self) -> dict[str, ast.ClassDef]:
+        found: dict[str, ast.ClassDef] = {}
+
+        def visit(body: Iterable[ast.AST], prefix: str) -> None:
+            for node in body:
+                if isinstance(node, ast.ClassDef):
+                    found[prefix + node.name] = node
+                    visit(node.body, f"{prefix}{node.name}.")
+                elif not isinstance(node, Def):
+                    visit(ast.iter_child_nodes(node), prefix)
+
+        visit(self.module.tree.body, "")
+        return found
+
+    @cached_property
+    def places(self) -> tuple[Place, ...]:
+        return (Place(self, None), *(Place(self, function) for function in self.module.functions.values()))
+
+
+class Place(NamedTuple):
+    """A function of a module, or the module's own level."""
+
+    unit: Unit
+    function: Function | None
+
+    @property
+    def name(self) -> str:
+        return self.function.name if self.function else ""
+
+    @property
+    def owner(self) -> str:
+        """The class whose `self` this code sees; a function inside a method sees the method's."""
+        path = self.name
+        while path:
+            found = self.unit.module.functions.get(path)
+            if found and found.owner:
+                return found.owner
+            path = path.rpartition(".")[0]
+        return ""
+
+    @property
+    def nodes(self) -> tuple[ast.AST, ...]:
+        if self.function:
+            return self.function.own
+        return tuple(node for statement in _outside(self.unit.module.tree.body) for node in walk(statement))
+
+    def enclosing(self) -> Iterator[Place]:
+        """This place and the functions around it, innermost first."""
+        path = self.name
+        while path:
+            if found := self.unit.module.functions.get(path):
+                yield Place(self.unit, found)
+            path = path.rpartition(".")[0]
+
+
+class Class(NamedTuple):
+    unit: Unit
+    name: str
+
+
+class Call(NamedTuple):
+    """A use of a function: `node` calls it, or hands it over to be called with the arguments in `arguments`."""
+
+    place: Place
+    node: ast.Call
+    arguments: tuple[ast.expr, ...]
+    direct: bool  # the value of `node` (or of an await around it) is the function's own value
+
+    def argument(self, parameter: str, function: Function) -> ast.expr | None:
+        for keyword in self.node.keywords:
+            if keyword.arg == parameter:
+                return keyword.value
+        names = function.parameters
+        at = names.index(parameter) if parameter in names else len(names)
+        return self.arguments[at] if at < len(self.arguments) and not any(isinstance(a, ast.Starred) for a in self.arguments) else None
+
+
+@dataclass(eq=False)
+class Code:
+    """Modules by name, read when they are first asked for."""
+
+    library: Library
+    _units: dict[str, Unit | None] = field(default_factory=dict)
+
+    def unit(self, name: str) -> Unit | None:
+        if name not in self._units:
+            found = self.library.module(name)
+            # Imports spell one module in several ways; it must stay one unit.
+            if found and found[0] != name:
+                self._units[name] = self.unit(found[0])
+            else:
+                self._units[name] = _read(*found) if found else None
+        return self._units[name]
+
+    def target(self, node: ast.expr, place: Place, depth: int = 0) -> Place | Class | None:
+        """The function or class that an expression names."""
+        if depth > _MAX_DEPTH:
+            return None
+        match node:
+            case ast.Name(id=name):
+                for around in place.enclosing():
+                    if inner := place.unit.module.functions.get(f"{around.name}.{name}"):
+                        return Place(place.unit, inner)
+                return self._named(place.unit, name, depth)
+            case ast.Attribute(value=ast.Call(func=ast.Name(id="super")), attr=attr) if place.owner:
+                return next((found for base in self._bases(Class(place.unit, place.owner)) if (found := self.method(base, attr))), None)
+            case ast.Attribute(value=value, attr=attr):
+                if owner := self.type_of(value, place, depth + 1):
+                    return self.method(owner, attr)
+                if base := place.unit.names.dotted(node):
+                    return self._dotted(base, depth)
+        return None
+
+    def function(self, call: ast.Call, place: Place) -> Place | None:
+        """The function that a call runs, where that is sure."""
+        found = self.target(call.func, place)
+        return found if isinstance(found, Place) and found.function else None
+
+    def type_of(self, node: ast.expr, place: Place, depth: int = 0) -> Class | None:
+        """The class of the project that an expression is an instance of (or the class itself)."""
+        if depth > _MAX_DEPTH:
+            return None
+        match node:
+            case ast.Name(id="self" | "cls") if place.owner:
+                return Class(place.unit, place.owner)
+            case ast.Name(id=name):
+                for around in place.enclosing():
+                    values = assigned(around, name)
+                    if values:
+                        return self.type_of(values[0], around, depth + 1) if len(values) == 1 and values[0] is not None else None
+                    if around.function and name in around.function.parameters:
+                        return self._annotated(around, name, depth)
+                if (bound := place.unit.names.bindings.get(name)) is not None:
+                    return self.type_of(bound, Place(place.unit, None), depth + 1)
+                found = self._named(place.unit, name, depth)
+                return found if isinstance(found, Class) else None
+            case ast.Attribute(value=ast.Name(id="self" | "cls"), attr=attr) if place.owner:
+                for owner in [Class(place.unit, place.owner), *self._bases(Class(place.unit, place.owner))]:
+                    bound = owner.unit.names.bindings.get(f"{owner.name}.{attr}")
+                    if bound is not None:
+                        start = owner.unit.module.functions.get(f"{owner.name}.__init__")
+                        return self.type_of(bound, Place(owner.unit, start), depth + 1)
+                return None
+            case ast.Call(func=func):
+                made = self.target(func, place, depth + 1)
+                return made if isinstance(made, Class) else None
+            case ast.BoolOp(values=[_, *_, last]):
+                return self.type_of(last, place, depth + 1)
+        return None
+
+    def method(self, owner: Class, name: str) -> Place | None:
+        for one in [owner, *self._bases(owner)]:
+            if found := one.unit.module.functions.get(f"{one.name}.{name}"):
+                return Place(one.unit, found)
+        return None
+
+    def callers(self, target: Place) -> Iterator[Call]:
+        """Every use of a function in its own module and in those that import it."""
+        for unit in self.around(target.unit):
+            for place in unit.places:
+                for node in place.nodes:
+                    if isinstance(node, ast.Call):
+                        yield from self._uses(node, target, place)
+
+    def around(self, unit: Unit) -> Iterator[Unit]:
+        yield unit
+        for name in self.library.importers(unit.module.source.path):
+            if (other := self.unit(name)) and other is not unit:
+                yield other
+
+    def reachable(self, start: Place) -> tuple[Place, ...]:
+        """The functions that run when `start` runs, as far as names decide it."""
+        found = [start]
+        for place in found:
+            inner = [Place(place.unit, f) for name, f in place.unit.module.functions.items() if place.function and name.startswith(f"{place.name}.")]
+            called = [self.target(node, place) for node in place.nodes if isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Load)]
+            for other in [*inner, *called]:
+                if isinstance(other, Place) and other.function and other not in found:
+                    found.append(other)
+        return tuple(found)
+
+    def texts(self, node: ast.expr, place: Place) -> frozenset[str] | None:
+        """The texts that an expression holds: one, or those of a collection; None where that is not sure."""
+        local: dict[str, ast.expr] = {}
+        for around in place.enclosing():
+            for name in {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}:
+                values = assigned(around, name)
+                if len(values) == 1 and values[0] is not None:
+                    local.setdefault(name, values[0])
+                elif values or (around.function and name in around.function.parameters):
+                    return None
+        return self._flat(place.unit.names.value(node, place.owner, local), 0)
+
+    def text(self, node: ast.expr, place: Place) -> str | None:
+        found = self.texts(node, place)
+        return next(iter(found)) if found is not None and len(found) == 1 else None
+
+    def find(self, dotted: str) -> tuple[Unit, str] | None:
+        """The module that a dotted name lies in, and the rest of the name."""
+        parts = dotted.split(".")
+        for cut in range(len(parts), 0, -1):
+            if unit := self.unit(".".join(parts[:cut])):
+                return unit, ".".join(parts[cut:])
+        return None
+
+    def _flat(self, value: Value | None, depth: int) -> frozenset[str] | None:
+        match value:
+            case str():
+                return frozenset({value})
+            case tuple():
+                parts = [self._flat(part, depth + 1) for part in value]
+                return None if any(part is None for part in parts) else frozenset().union(*(part or () for part in parts))
+            case Ref(name=name) if depth < _MAX_DEPTH and (found := self.find(name)):
+                unit, rest = found
+                return self._flat(unit.names.name(rest), depth + 1) if rest else None
+        return None
+
+    def _named(self, unit: Unit, name: str, depth: int) -> Place | Class | None:
+        if function := unit.module.functions.get(name):
+            return Place(unit, function)
+        if name in unit.classes:
+            return Class(unit, name)
+        if name in unit.names.imports:
+            return self._dotted(unit.names.imports[name], depth)
+        return None
+
+    def _dotted(self, dotted: str, depth: int) -> Place | Class | None:
+        if depth > _MAX_DEPTH or (found := self.find(dotted)) is None:
+            return None
+        unit, rest = found
+        head, _, tail = rest.partition(".")
+        if rest in unit.module.functions or rest in unit.classes or not tail:
+            return self._named(unit, rest, depth + 1) if rest else None
+        if owner := self.type_of(ast.Name(id=head, ctx=ast.Load()), Place(unit, None), depth + 1):
+            return self.method(owner, tail)
+        return None
+
+    def _annotated(self, place: Place, name: str, depth: int) -> Class | None:
+        assert place.function
+        args = place.function.node.args
+        for arg in [*args.posonlyargs, *args.args, *args.kwonlyargs]:
+            if arg.arg == name and arg.annotation is not None:
+                note = arg.annotation
+                if isinstance(note, ast.Constant) and isinstance(note.value, str):
+                    note = ast.Name(id=note.value, ctx=ast.Load())
+                if isinstance(note, ast.BinOp):  # Server | None
+                    note = note.left
+                found = self.target(note, Place(place.unit, None), depth + 1)
+                return found if isinstance(found, Class) else None
+        return None
+
+    def _bases(self, owner: Class, depth: int = 0) -> Iterator[Class]:
+        node = owner.unit.classes.get(owner.name)
+        if node is None or depth > _MAX_DEPTH:
+            return
+        for base in node.bases:
+            found = self.target(base, Place(owner.unit, None))
+            if isinstance(found, Class):
+                yield found
+                yield from self._bases(found, depth + 1)
+
+    def _uses(self, node: ast.Call, target: Place, place: Place) -> Iterator[Call]:
+        assert target.function
+        short = target.function.short
+        if _last(node.func) == short and self.target(node.func, place) == target:
+            yield Call(place, node, tuple(node.args), direct=True)
+        name = _last(node.func)
+        for at, argument in enumerate(node.args):
+            if _last(argument) == short and isinstance(argument, ast.Name | ast.Attribute) and self.target(argument, place) == target:
+                rest = tuple(node.args[at + 1 :]) if name in _BY_REFERENCE else ()
+                yield Call(place, node, rest, direct=name in {"run_in_executor", "to_thread", "run_sync"})
+        for keyword in node.keywords:
+            if _last(keyword.value) == short and self.target(keyword.value, place) == target:
+                rest = next((tuple(k.value.elts) for k in node.keywords if k.arg == "args" and isinstance(k.value, ast.Tuple)), ())
+                yield Call(place, node, rest, direct=False)
+
+
+def assigned(place: Place, name: str) -> list[ast.expr | None]:
+    """The values that a function gives to a local name; None for a value that no single expression spells."""
+    found: list[ast.expr | None] = []
+    for node in place.nodes:
+        match node:
+            case ast.Assign(targets=goals, value=value):
+                for goal in goals:
+                    found.extend(_given(goal, value, name))
+            case ast.AnnAssign(target=ast.Name(id=goal_name), value=ast.expr() as value) if goal_name == name:
+                found.append(value)
+            case ast.NamedExpr(target=ast.Name(id=goal_name), value=value) if goal_name == name:
+                found.append(value)
+            case ast.ExceptHandler(name=goal_name) if goal_name == name:
+                found.append(None)
+            case ast.Import(names=names) | ast.ImportFrom(names=names) if any((a.asname or a.name) == name for a in names):
+                found.append(None)
+            case ast.Assign() | ast.AnnAssign() | ast.NamedExpr():
+                pass
+            case _:
+                found.extend(None for goal in targets(node) if isinstance(goal, ast.Name) and goal.id == name)
+    return found
+
+
+def unwrap(node: ast.expr) -> ast.expr:
+    """The call whose value an expression has, behind `await`, `asyncio.run(...)`, `wait_for(...)` and the like."""
+    while True:
+        match node:
+            case ast.Await(value=value):
+                node = value
+            case ast.Call(func=ast.Attribute(attr=name), args=[ast.Call() as inner, *_]) if name in _DEFERRED:
+                node = inner
+            case _:
+                return node
+
+
+def _given(goal: ast.expr, value: ast.expr, name: str) -> Iterator[ast.expr | None]:
+    match goal:
+        case ast.Name(id=found) if found == name:
+            yield value
+        case ast.Tuple(elts=goals) | ast.List(elts=goals):
+            if isinstance(value, ast.Tuple) and len(value.elts) == len(goals):
+                for one, part in zip(goals, value.elts, strict=True):
+                    yield from _given(one, part, name)
+            elif any(isinstance(n, ast.Name) and n.id == name for g in goals for n in ast.walk(g)):
+                yield None
+
+
+def _outside(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
+    for statement in body:
+        if isinstance(statement, ast.ClassDef):
+            yield from _outside(statement.body)
+        elif not isinstance(statement, Def):
+            yield statement
+
+
+def _last(node: ast.expr) -> str:
+    return node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
+
+
+def _read(name: str, source: Source) -> Unit | None:
+    try:
+        tree = ast.parse(source.text)
+    except (SyntaxError, ValueError):
+        return None
+    package = source.path.endswith("__init__.py")
+    return Unit(name, read(source, tree), Names(tree, name, package=package))

@@ -1,0 +1,499 @@
+"""Where the boundary goes in a hand-written stdio server: the place a message enters, the places its reply leaves, and the proof."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from enum import Enum
+
+from ..source import Span
+from . import chains, transport
+from .chains import Chain, Origin, Subject
+from .code import Call, Code, Place, Unit, assigned, unwrap
+from .emissions import MESSAGES, Emission, Emissions, Kind, Send
+from .functions import dotted, walk
+from .gates import Refusal, boundaries, first_messages, refusals
+from .identity import Identity, Needs, Unknown, identities, identity
+from .replies import Replies
+from .vocabulary import ADDED_REQUESTS, NOTIFICATIONS, REMOVED_REQUESTS, SPELLINGS
+
+_MAX_CLIMB = 4
+_THREADS = frozenset({"Thread", "submit", "run_in_executor", "start_new_thread", "apply_async", "Timer"})
+
+
+class Strategy(Enum):
+    DECORATOR = "decorator"  # the function takes the message and returns its reply, or None
+    SENDER = "sender"  # the function takes the message and hands its replies to one writer
+    SPLIT = "split"  # the function holds the message, and replies leave in statements of their own
+
+
+@dataclass(frozen=True, eq=False)
+class Hook:
+    """A proven place for the boundary, with everything that has to change around it."""
+
+    strategy: Strategy
+    place: Place
+    message: str
+    identity: Identity
+    methods: frozenset[str] | None  # None: it may answer more than could be read
+    parse: ast.stmt | None = None  # SPLIT: the statement that gives the message; None for a parameter
+    writer: Place | None = None  # SENDER: the function that writes a message
+    outgoing: tuple[Emission, ...] = ()  # what writes messages, and has to write those of `MCP.outgoing` instead
+    finish: tuple[ast.expr, ...] = ()  # SPLIT: replies that are returned, or turned into text that is
+    early: Send | ast.Return | None = None  # SPLIT: how this function answers, to be repeated for an early reply
+    untested: tuple[Call, ...] = ()  # callers that write whatever they get, None too
+    refusals: tuple[Refusal, ...] = ()  # handshake gates behind the hook
+
+
+@dataclass(frozen=True, eq=False)
+class Blocker:
+    """What could not be proven, where, and what a human can do."""
+
+    unit: Unit
+    span: Span
+    reason: str
+    way_out: str = ""
+
+
+@dataclass(eq=False)
+class Hooks:
+    """Finds the hooks of modules; proofs are shared between them."""
+
+    code: Code
+    replies: Replies = field(init=False)
+    emissions: Emissions = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.replies = Replies(self.code)
+        self.emissions = Emissions(self.code)
+
+    def find(self, unit: Unit) -> list[Hook | Blocker]:
+        """One answer for each dispatcher of the module that no other one contains."""
+        behind = boundaries(unit.module)
+        found = [chain for place in unit.places if (chain := chains.find(self.code, place))]
+        if any("server/discover" in chain.methods for chain in found):
+            return []
+        out: list[Hook | Blocker] = []
+        taken: set[Place] = set()
+        # A function that calls other dispatchers is tried first: one hook covers them all.
+        inside = {chain.place: self.code.reachable(chain.place) for chain in found}
+        for chain in sorted(found, key=lambda c: -sum(c2.place in inside[c.place] for c2 in found)):
+            if chain.place in taken or any(place.unit is unit and place.name in behind for place in [chain.place, *self._above(chain.place)]):
+                continue
+            answer = self._enter(chain, [c for c in found if c.place in inside[chain.place]])
+            if isinstance(answer, Hook):
+                taken.update(self.code.reachable(answer.place))
+                out = [o for o in out if not isinstance(o, Blocker) or not self._covers(answer, o)]
+            else:
+                taken.add(chain.place)
+            out.append(answer)
+        return out
+
+    # -- where the message enters ---------------------------------------------
+    def _enter(self, chain: Chain, inner: list[Chain]) -> Hook | Blocker:
+        holders = self._holders(chain.place, chain.subject, chain.place)
+        if isinstance(holders, Blocker):
+            return holders
+        if len(holders) != 1:
+            return self._block(
+                chain.place,
+                None,
+                "several functions hold its messages" if holders else "no function of the project was found that holds its messages",
+                "put the boundary where a message has been parsed",
+            )
+        methods = frozenset().union(*(c.methods for c in [chain, *inner]))
+        complete = all(c.complete for c in [chain, *inner])
+        place, message = next(iter(holders))
+        return self._prove(place, message, _requests(methods) if complete else None, 0)
+
+    def _holders(self, place: Place, subject: Subject, start: Place, depth: int = 0) -> set[tuple[Place, str]] | Blocker:
+        if subject.origin is Origin.TYPED:
+            return self._block(place, None, f"`{subject.name}` is a typed request, not the message itself", "wrap the application, or parse to a dict first")
+        if subject.origin is Origin.MESSAGE:
+            for around in place.enclosing():
+                parameters = around.function.parameters if around.function else ()
+                if subject.name in parameters or assigned(around, subject.name):
+                    return {(around, subject.name)}
+            return {(Place(place.unit, None), subject.name)}
+        found: set[tuple[Place, str]] = set()
+        assert place.function
+        if depth > _MAX_CLIMB:
+            return found
+        for call in self.code.callers(place):
+            argument = call.argument(subject.name, place.function)
+            if argument is None or isinstance(argument, ast.Constant):
+                continue
+            if about := chains.subject(self.code, argument, call.place):
+                above = self._holders(call.place, about, start, depth + 1)
+                if isinstance(above, Blocker):
+                    return above
+                found |= above
+        return found
+
+    # -- proofs ---------------------------------------------------------------
+    def _prove(self, place: Place, message: str, methods: frozenset[str] | None, depth: int) -> Hook | Blocker:
+        if place.function is None or message not in place.function.parameters:
+            return self._split(place, message, methods)
+        if self._is_rebound(place, message):
+            return self._block(place, None, f"`{message}` is given another value on the way", "keep the parsed message under one name")
+        proof = self.replies.function(place)
+        if proof.sure and proof.reply:
+            if (other := self._also_sends(place)) is not None:
+                return self._block(other.place, other.node, "replies are returned, but this one is written directly", "return this reply too")
+            return self._decorator(*self._outermost(place, message), methods)
+        if proof.sure or not any(isinstance(n, ast.Return) and n.value is not None and not _is_none(n.value) for n in place.nodes):
+            return self._sender(place, message, methods)
+        above = {(c.place, a.id) for c in self.code.callers(place) if isinstance(a := c.argument(message, place.function), ast.Name)}
+        if len(above) == 1 and depth < _MAX_CLIMB and not isinstance(answer := self._prove(*above.pop(), methods, depth + 1), Blocker):
+            return answer
+        at = proof.at or (place, None)
+        return self._block(at[0], at[1], f"`{place.name}` does not surely return a JSON-RPC reply or None: {proof.doubt}", "wire `begin` and `finish` by hand")
+
+    def _outermost(self, place: Place, message: str) -> tuple[Place, str]:
+        """The highest function that takes the same message and gives back the same reply."""
+        for _ in range(_MAX_CLIMB):
+            calls = list(self.code.callers(place))
+            above = {c.place for c in calls}
+            assert place.function
+            arguments = {a.id for c in calls if isinstance(a := c.argument(message, place.function), ast.Name)}
+            if len(above) != 1 or len(arguments) != 1 or not all(c.direct for c in calls):
+                break
+            caller, name = above.pop(), arguments.pop()
+            if caller.function is None or name not in caller.function.parameters or self._is_rebound(caller, name) or caller.unit is not place.unit:
+                break
+            proof = self.replies.function(caller)
+            if not (proof.sure and proof.reply) or self._also_sends(caller):
+                break
+            place, message = caller, name
+        return place, message
+
+    def _decorator(self, place: Place, message: str, methods: frozenset[str] | None) -> Hook | Blocker:
+        identity_ = self._identity(place)
+        if isinstance(identity_, Blocker):
+            return identity_
+        if (problem := self._around(place, identity_)) is not None:
+            return problem
+        noise = [e for e in self._unsolicited(place.unit)]
+        if (problem := self._elsewhere(place, noise)) is not None:
+            return problem
+        never_none = not self.replies.function(place).nothing
+        untested = []
+        for call in self.code.callers(place):
+            match self._tests(call, place):
+                case False:
+                    untested.append(call)
+                case None if never_none:
+                    return self._block(call.place, call.node, f"what becomes of the value of `{place.name}` is not clear, and it was never None before")
+        if any(call.place.unit is not place.unit for call in untested):
+            other = next(call for call in untested if call.place.unit is not place.unit)
+            return self._block(other.place, other.node, f"this writes whatever `{place.name}` returns, None too", "skip None here")
+        return Hook(
+            Strategy.DECORATOR,
+            place,
+            message,
+            identity_,
+            methods,
+            outgoing=_unique(noise),
+            untested=tuple(untested),
+            refusals=tuple(self._refusals(place)),
+        )
+
+    def _sender(self, place: Place, message: str, methods: frozenset[str] | None) -> Hook | Blocker:
+        sends = self._replies_sent(place)
+        if isinstance(sends, Blocker):
+            return sends
+        identity_ = self._identity(place)
+        if isinstance(identity_, Blocker):
+            return identity_
+        if (problem := self._around(place, identity_)) is not None:
+            return problem
+        emissions = [*(send.writer for send in sends), *self._unsolicited(place.unit)]
+        if (problem := self._elsewhere(place, emissions)) is not None:
+            return problem
+        writers = {send.writer.place for send in sends}
+        writer = writers.pop() if len(writers) == 1 else None
+        refused = tuple(self._refusals(place))
+        if writer is not None and self._can_send(writer, place, sends[0].writer.parameter):
+            return Hook(Strategy.SENDER, place, message, identity_, methods, writer=writer, outgoing=_unique(emissions), refusals=refused)
+        early = next((send for send in sends if send.place == place), None)
+        if early is None or identity_needs_instance(identity_):
+            return self._block(place, None, "its replies leave in several ways, none of which could carry an early answer", "write replies through one function")
+        return Hook(Strategy.SPLIT, place, message, identity_, methods, outgoing=_unique(emissions), early=early, refusals=refused)
+
+    def _split(self, place: Place, message: str, methods: frozenset[str] | None) -> Hook | Blocker:
+        parse = self._parse(place, message)
+        if isinstance(parse, Blocker):
+            return parse
+        returned = [n for n in place.nodes if isinstance(n, ast.Return) and place.function]
+        finish = [reply for n in returned if (reply := self._returned(n, place)) is not None]
+        if any(self.replies.expression(reply, place).nothing for reply in finish):
+            return self._block(place, None, "a reply is returned that may be None", "move the dispatch into a function that takes the message")
+        if finish:
+            doubts = [p for n in returned if not (p := self.replies.expression(n.value, place)).sure and self._returned(n, place) is None]
+            if doubts:
+                at = doubts[0].at or (place, None)
+                return self._block(at[0], at[1], f"`{place.name}` does not surely return a JSON-RPC reply or None: {doubts[0].doubt}")
+            if self._also_sends(place):
+                return self._block(place, None, "replies leave both by return and by writing")
+            sends: list[Send] = []
+        else:
+            found = self._replies_sent(place)
+            if isinstance(found, Blocker):
+                return found
+            sends = found
+        identity_ = self._identity(place)
+        if isinstance(identity_, Blocker):
+            return identity_
+        if identity_needs_instance(identity_):
+            return self._block(place, None, "name or capabilities belong to an object, but no method of it takes the message", "move the dispatch into a method that takes the message")
+        if (problem := self._around(place, identity_)) is not None:
+            return problem
+        emissions = [*(send.writer for send in sends), *self._unsolicited(place.unit)]
+        if (problem := self._elsewhere(place, emissions)) is not None:
+            return problem
+        early: Send | ast.Return | None = next((send for send in sends if send.place == place), None)
+        if finish:
+            early = next(n for n in returned if self._returned(n, place) is not None)
+        if early is None:
+            return self._block(place, None, "the function that parses messages writes none itself, so it cannot answer early")
+        return Hook(
+            Strategy.SPLIT,
+            place,
+            message,
+            identity_,
+            methods,
+            parse=parse,
+            outgoing=_unique(emissions),
+            finish=tuple(finish),
+            early=early,
+            refusals=tuple(self._refusals(place)),
+        )
+
+    # -- what stands around a hook ----------------------------------------------
+    def _around(self, place: Place, identity_: Identity) -> Blocker | None:
+        """Whether the transport is stdio and nothing refuses messages before the hook."""
+        way = transport.of(self.code, place)
+        if way.http is not None:
+            return self._block(way.http, None, f"`{place.name or place.unit.name}` is reached over HTTP; the endpoint needs the boundary", "wire the endpoint")
+        if not way.stdio:
+            return self._block(place, None, "nothing in the project feeds it from stdin, so its transport is not known", "decorate it with the boundary by hand")
+        inside = set(self.code.reachable(place))
+        for unit in {p.unit for p in [*inside, *self._above(place)]}:
+            for test in first_messages(unit.module):
+                at = Place(unit, unit.module.function_of(test))
+                return self._block(at, test, "the first message has to be initialize here", "let the loop take any message first")
+            for refusal in refusals(unit.module):
+                at = Place(unit, unit.module.function_of(refusal.node))
+                if at in inside and unit is not place.unit:
+                    return self._block(at, refusal.node, "requests are refused before the handshake, in another module", "let 2026-07-28 requests pass here")
+                if at in self._above(place) and at not in inside:
+                    return self._block(at, refusal.node, "requests are refused before they reach the dispatcher", "let 2026-07-28 requests pass here")
+        if identity_needs_instance(identity_) and identity_.place.owner != place.owner:
+            return self._block(identity_.place, identity_.node, "name or capabilities belong to another object than the dispatcher")
+        return None
+
+    def _above(self, place: Place) -> tuple[Place, ...]:
+        found: list[Place] = [place]
+        for one in found:
+            if one.function is not None:
+                found += [c.place for c in self.code.callers(one) if c.place not in found]
+        return tuple(found[1:])
+
+    def _refusals(self, place: Place) -> Iterator[Refusal]:
+        inside = set(self.code.reachable(place))
+        for refusal in refusals(place.unit.module):
+            if Place(place.unit, place.unit.module.function_of(refusal.node)) in inside:
+                yield refusal
+
+    def _identity(self, place: Place) -> Identity | Blocker:
+        reach = self.code.reachable(place)
+        places = reach if any(True for _ in identities(self.code, reach)) else place.unit.places
+        found = identity(self.code, places)
+        if isinstance(found, Unknown):
+            return self._block(found.place or place, found.node, found.reason, "name the server and its capabilities by hand")
+        return found
+
+    def _unsolicited(self, unit: Unit) -> list[Emission]:
+        """What writes the notifications and requests that this module sends."""
+        return [send.writer for place in unit.places for send in self.emissions.sends(place) if send.kinds & {Kind.NOTIFICATION, Kind.REQUEST}]
+
+    def _elsewhere(self, place: Place, emissions: Iterable[Emission]) -> Blocker | None:
+        for emission in emissions:
+            if emission.place.unit is not place.unit:
+                return self._block(emission.place, emission.dumps, "messages are written in another module", "write those of `MCP.outgoing(message)` here")
+        return None
+
+    # -- what leaves --------------------------------------------------------------
+    def _also_sends(self, place: Place) -> Send | None:
+        """A reply that a function which returns replies writes itself."""
+        for other in self.code.reachable(place):
+            for send in self.emissions.sends(other):
+                through = Kind.PARAMETER in send.writer.kinds
+                if Kind.REPLY in send.kinds or through and Kind.UNKNOWN in send.kinds:
+                    return send
+        return None
+
+    def _replies_sent(self, place: Place) -> list[Send] | Blocker:
+        """The sends of replies behind a function whose replies are written; each must be understood."""
+        sends: list[Send] = []
+        for other in self.code.reachable(place):
+            for send in self.emissions.sends(other):
+                if Kind.REPLY in send.kinds or Kind.UNKNOWN in send.kinds and (Kind.PARAMETER in send.writer.kinds or send.kinds & MESSAGES):
+                    sends.append(send)
+                elif Kind.UNKNOWN in send.kinds and other == place:
+                    return self._block(other, send.node, "what is written here could not be followed", "write replies through one function")
+        if not any(Kind.REPLY in send.kinds for send in sends):
+            return self._block(place, None, "no place was found where its replies are written", "return the reply from the dispatcher")
+        for other in self.code.reachable(place):
+            for node in other.nodes:
+                if isinstance(node, ast.Call) and dotted(node.func).rpartition(".")[2] in _THREADS:
+                    for argument in [*node.args, *(k.value for k in node.keywords)]:
+                        target = self.code.target(argument, other) if isinstance(argument, ast.Name | ast.Attribute) else None
+                        if isinstance(target, Place) and any(s.place in self.code.reachable(target) for s in sends):
+                            return self._block(other, node, "replies are written by another thread, which does not know the request", "return the reply to the dispatcher")
+        return sends
+
+    def _can_send(self, writer: Place, place: Place, parameter: str) -> bool:
+        """Whether the boundary can call the writer with one message."""
+        function = writer.function
+        if function is None or not function.parameters or function.parameters[0] != parameter or "." in function.name.removeprefix(f"{function.owner}."):
+            return False
+        args = function.node.args
+        positional = [*args.posonlyargs, *args.args]
+        required = len(positional) - len(args.defaults) - (1 if function.owner else 0)
+        if required > 1 or any(default is None for default in args.kw_defaults):
+            return False
+        return not function.owner or (function.owner == place.owner and place.function is not None and place.function.owner == place.owner)
+
+    def _returned(self, node: ast.Return, place: Place) -> ast.expr | None:
+        """The reply in a return: its value, or what `return json.dumps(reply)` turns into text."""
+        value = node.value
+        if isinstance(value, ast.Call) and dotted(value.func).rpartition(".")[2] == "dumps" and value.args:
+            value = value.args[0]
+        if value is None or Kind.REPLY not in self.emissions.kinds(value, place):
+            return None
+        return value if self.replies.expression(value, place).sure else None
+
+    def _parse(self, place: Place, message: str) -> ast.stmt | Blocker:
+        """The statement after which a local name holds the parsed message."""
+        found: list[ast.stmt] = []
+        for node in place.nodes:
+            match node:
+                case ast.Assign(targets=[ast.Name(id=name)], value=value) if name == message:
+                    if self._is_parsed(value, place):
+                        found.append(node)
+                    elif not _is_default(value, message):
+                        return self._block(place, node, f"`{message}` is given another value on the way", "keep the parsed message under one name")
+                case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value) if name == message and self._is_parsed(value, place):
+                    found.append(node)
+                case ast.For(target=ast.Name(id=name)) | ast.AsyncFor(target=ast.Name(id=name)) if name == message:
+                    if not self._is_parsed(node.iter, place):
+                        return self._block(place, node, f"what `{message}` runs over could not be followed")
+                    found.append(node)
+        if len(found) != 1 or len([v for v in assigned(place, message) if v is None or not _is_default(v, message)]) != 1:
+            return self._block(place, None, f"the one place where `{message}` is parsed could not be found", "put the boundary where the message has been parsed")
+        return found[0]
+
+    def _is_parsed(self, value: ast.expr, place: Place, depth: int = 0) -> bool:
+        value = unwrap(value)
+        if not isinstance(value, ast.Call):
+            return False
+        if dotted(value.func).rpartition(".")[2] in {"loads", "load"}:
+            return True
+        helper = self.code.function(value, place)
+        if helper is None or depth > 2:
+            return False
+        given = [n.value for n in helper.nodes if isinstance(n, ast.Return | ast.Yield) and n.value is not None and not _is_none(n.value)]
+        values = [one for g in given for one in ([v for v in assigned(helper, g.id) if v] if isinstance(g, ast.Name) else [g])]
+        return bool(values) and all(self._is_parsed(one, helper, depth + 1) for one in values)
+
+    def _is_rebound(self, place: Place, message: str) -> bool:
+        return any(value is None or not _is_default(value, message) for value in assigned(place, message))
+
+    def _tests(self, call: Call, place: Place) -> bool | None:
+        """Whether a caller asks if the value is None: True, False (it writes it as it is), or None (not clear)."""
+        if not call.direct:
+            return None
+        unit, node = call.place.unit, call.node
+        around: ast.AST = node
+        while isinstance(parent := unit.module.parents[around], ast.Await) or isinstance(parent, ast.Call) and unwrap(parent) is node:
+            around = parent
+        match parent:
+            case ast.Assign(targets=[ast.Name(id=name)]) | ast.AnnAssign(target=ast.Name(id=name)):
+                return True if _asks(call.place, name) else False if self._writes(call.place, name) else None
+            case ast.NamedExpr(target=ast.Name(id=name)):
+                return True if _asks(call.place, name) else None
+            case ast.Return() if call.place.function:
+                above = [self._tests(c, call.place) for c in self.code.callers(call.place)]
+                return all(above) if all(a is not None for a in above) and True in above else None
+            case ast.Expr():
+                return True  # the value is thrown away
+            case ast.Call():
+                return False if self._is_sent(parent, call.place) else None
+        return None
+
+    def _writes(self, place: Place, name: str) -> bool:
+        return any(isinstance(n, ast.Name) and n.id == name and isinstance(p := place.unit.module.parents[n], ast.Call) and self._is_sent(p, place) for n in place.nodes)
+
+    def _is_sent(self, call: ast.Call, place: Place) -> bool:
+        if any(e.dumps is call for e in self.emissions.of(place.unit)):
+            return True
+        target = self.code.function(call, place)
+        found = self.emissions.writer(target) if target else None
+        return found is not None and target is not None and not _asks(target, found[1])
+
+    def _covers(self, hook: Hook, blocker: Blocker) -> bool:
+        """Whether a blocker speaks of a dispatcher that a hook above it serves."""
+        inside = self.code.reachable(hook.place)
+        return any(p.unit is blocker.unit and p.function and p.unit.module.span(p.function.node).contains(blocker.span) for p in inside)
+
+    def _block(self, place: Place, node: ast.AST | None, reason: str, way_out: str = "") -> Blocker:
+        module = place.unit.module
+        at = node or (place.function.node if place.function else None)
+        if isinstance(at, ast.FunctionDef | ast.AsyncFunctionDef):
+            start = module.source.offset(at.lineno, at.col_offset)
+            return Blocker(place.unit, Span(start, start + len(module.source.line(at.lineno).strip().encode())), reason, way_out)
+        if isinstance(at, ast.expr | ast.stmt | ast.excepthandler):
+            return Blocker(place.unit, module.span(at), reason, way_out)
+        return Blocker(place.unit, Span(0, 0), reason, way_out)
+
+
+def identity_needs_instance(found: Identity) -> bool:
+    return any(part is not None and part.needs is Needs.INSTANCE for part in (found.info, found.capabilities, found.instructions))
+
+
+def _requests(methods: frozenset[str]) -> frozenset[str]:
+    """What is left for a 2026-07-28 client to call."""
+    return frozenset(
+        m for m in methods - REMOVED_REQUESTS - ADDED_REQUESTS - NOTIFICATIONS - SPELLINGS.keys() if m and not m.startswith(("notifications/", "$/"))
+    )
+
+
+def _is_default(value: ast.expr, name: str) -> bool:
+    """`message = message or {}`, `message = dict(message)`: the same message."""
+    match value:
+        case ast.BoolOp(op=ast.Or(), values=[ast.Name(id=found), *_]) | ast.Call(func=ast.Name(id="dict"), args=[ast.Name(id=found)]):
+            return found == name
+    return False
+
+
+def _is_none(value: ast.expr) -> bool:
+    return isinstance(value, ast.Constant) and value.value is None
+
+
+def _asks(place: Place, name: str) -> bool:
+    """Whether a condition of the function reads the name."""
+    for node in place.nodes:
+        test = node.test if isinstance(node, ast.If | ast.While | ast.IfExp) else None
+        if test is not None and any(isinstance(n, ast.Name) and n.id == name for n in walk(test)):
+            return True
+    return False
+
+
+def _unique(emissions: Iterable[Emission]) -> tuple[Emission, ...]:
+    found: list[Emission] = []
+    for emission in emissions:
+        if emission not in found:
+            found.append(emission)
+    return tuple(found)

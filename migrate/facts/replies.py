@@ -1,0 +1,203 @@
+"""What a function gives back: proof that it is a JSON-RPC reply or nothing, or the reason why that is not sure."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from .chains import table_of
+from .code import Class, Code, Place, assigned, unwrap
+from .functions import Def
+
+_MAX_DEPTH = 12
+_TEXT = frozenset({"dumps", "model_dump_json", "json"})
+_MODELS = frozenset({"dict", "model_dump", "to_dict", "asdict"})
+
+
+@dataclass(frozen=True)
+class Proof:
+    """What an expression or a function can be. `doubt` is the first thing that could not be proven, with its place."""
+
+    reply: bool = False
+    nothing: bool = False
+    doubt: str = ""
+    at: tuple[Place, ast.AST] | None = field(default=None, compare=False)
+
+    @property
+    def sure(self) -> bool:
+        return not self.doubt
+
+    def __or__(self, other: Proof) -> Proof:
+        first = self if self.doubt else other
+        return Proof(self.reply or other.reply, self.nothing or other.nothing, first.doubt, first.at)
+
+
+NOTHING = Proof(nothing=True)
+REPLY = Proof(reply=True)
+
+
+@dataclass(eq=False)
+class Replies:
+    """Proves functions of a project; what was proven once is kept."""
+
+    code: Code
+    _known: dict[Place, Proof] = field(default_factory=dict)
+
+    def function(self, place: Place) -> Proof:
+        """The proof of everything that a function returns."""
+        if place not in self._known:
+            # A function that calls itself returns what its other exits return.
+            self._known[place] = Proof()
+            self._known[place] = self._function(place)
+        return self._known[place]
+
+    def expression(self, node: ast.expr | None, place: Place, depth: int = 0) -> Proof:
+        """The proof of one value inside a function."""
+        if depth > _MAX_DEPTH:
+            return Proof(doubt="too deep to follow")
+        depth += 1
+        match node:
+            case None | ast.Constant(value=None):
+                return NOTHING
+            case ast.Dict():
+                return self._dict(node, place, depth)
+            case ast.Call(func=ast.Name(id="dict"), keywords=keywords) if any(k.arg == "jsonrpc" for k in keywords):
+                return REPLY
+            case ast.IfExp(body=body, orelse=orelse):
+                return self.expression(body, place, depth) | self.expression(orelse, place, depth)
+            case ast.BoolOp(op=ast.Or(), values=values):
+                return self._any((self.expression(value, place, depth) for value in values))
+            case ast.NamedExpr(value=value):
+                return self.expression(value, place, depth)
+            case ast.Name(id=name):
+                return self._name(name, place, depth, node)
+            case ast.Await() | ast.Call():
+                return self._call(node, place, depth)
+            case ast.Tuple():
+                return _doubt("a tuple is returned", node, place)
+            case ast.Constant() | ast.JoinedStr():
+                return _doubt("a text is returned", node, place)
+            case ast.List() | ast.ListComp():
+                return _doubt("a list is returned", node, place)
+        return _doubt(f"`{_short(node, place)}` is not known to be a reply", node, place)
+
+    def called(self, target: ast.expr | Place | Class | None, place: Place, depth: int = 0) -> Proof:
+        """The proof of what a handler gives that is named by an expression, such as the entry of a table."""
+        if isinstance(target, ast.Lambda):
+            return self.expression(target.body, place, depth + 1)
+        found = target if isinstance(target, Place | Class) or target is None else self.code.target(target, place)
+        if isinstance(found, Place):
+            return self.function(found)
+        return Proof(doubt="a handler that cannot be followed")
+
+    def _function(self, place: Place) -> Proof:
+        assert place.function
+        proof = Proof()
+        for node in place.nodes:
+            match node:
+                case ast.Return(value=value):
+                    proof |= self.expression(value, place)
+                case ast.Yield() | ast.YieldFrom():
+                    return _doubt("it is a generator", node, place)
+        return proof | NOTHING if falls_through(place.function.node.body) else proof
+
+    def _dict(self, node: ast.Dict, place: Place, depth: int) -> Proof:
+        keys = {self.code.text(key, place) for key in node.keys if key is not None}
+        if "jsonrpc" in keys:
+            return REPLY
+        for key, value in zip(node.keys, node.values, strict=True):
+            if key is None and (found := self.expression(value, place, depth)).sure and found.reply:
+                return REPLY
+        return _doubt("a result without its envelope is returned", node, place)
+
+    def _name(self, name: str, place: Place, depth: int, node: ast.AST) -> Proof:
+        for around in place.enclosing():
+            values = assigned(around, name)
+            if around.function and name in around.function.parameters:
+                return _doubt(f"the parameter `{name}` is returned", node, place)
+            if values:
+                if any(value is None for value in values):
+                    return _doubt(f"`{name}` is given a value that cannot be followed", node, place)
+                itself = (ast.Name,)
+                kept = [value for value in values if not (isinstance(value, itself) and value.id == name)]
+                return self._any(self.expression(value, around, depth) for value in kept)
+        bound = place.unit.names.bindings.get(name)
+        if bound is not None:
+            return self.expression(bound, Place(place.unit, None), depth)
+        return _doubt(f"`{name}` is not known to be a reply", node, place)
+
+    def _call(self, node: ast.expr, place: Place, depth: int) -> Proof:
+        inner = unwrap(node)
+        if not isinstance(inner, ast.Call):
+            return _doubt(f"`{_short(inner, place)}` is not known to be a reply", inner, place)
+        match inner.func:
+            case ast.Attribute(attr="to_thread" | "run_sync") if inner.args:
+                return self.called(inner.args[0], place, depth)
+            case ast.Attribute(attr="run_in_executor") if len(inner.args) > 1:
+                return self.called(inner.args[1], place, depth)
+            case ast.Attribute(attr=name) if name in _TEXT:
+                return _doubt("JSON text is returned", inner, place)
+            case ast.Attribute(attr=name) if name in _MODELS:
+                return _doubt("a typed reply is returned", inner, place)
+        target = self.code.target(inner.func, place)
+        if isinstance(target, Place):
+            return self.function(target)
+        if isinstance(target, Class):
+            return _doubt("a typed reply is returned", inner, place)
+        table = self._table(inner.func, place)
+        if table is not None:
+            return self._any(self.called(value, home, depth) for value, home in table)
+        return _doubt(f"`{_short(inner.func, place)}(...)` cannot be followed", inner, place)
+
+    def _table(self, func: ast.expr, place: Place) -> tuple[tuple[ast.expr | Place, Place], ...] | None:
+        """The handlers that `handler(...)` may run, when `handler` was looked up in a table that is known whole."""
+        match func:
+            case ast.Name(id=name):
+                values = [value for value in assigned(place, name) if not isinstance(value, ast.Constant)]
+                if len(values) != 1 or values[0] is None:
+                    return None
+                return self._table(values[0], place)
+            case ast.Call(func=ast.Attribute(value=mapping, attr="get"), args=[_, *default]):
+                table = table_of(self.code, mapping, place)
+                return (*table.values, *((d, place) for d in default)) if table.complete and table.values else None
+            case ast.Subscript(value=mapping):
+                table = table_of(self.code, mapping, place)
+                return table.values if table.complete and table.values else None
+        return None
+
+    def _any(self, proofs: Iterable[Proof]) -> Proof:
+        found = Proof()
+        for proof in proofs:
+            found |= proof
+        return found
+
+
+def falls_through(body: list[ast.stmt]) -> bool:
+    """Whether the end of a block can be reached."""
+    match body[-1]:
+        case ast.Return() | ast.Raise() | ast.Continue() | ast.Break():
+            return False
+        case ast.If(body=inner, orelse=orelse):
+            return falls_through(inner) or not orelse or falls_through(orelse)
+        case ast.With(body=inner) | ast.AsyncWith(body=inner):
+            return falls_through(inner)
+        case ast.Try(body=inner, handlers=handlers, orelse=orelse, finalbody=final):
+            if final and not falls_through(final):
+                return False
+            return falls_through(orelse or inner) or any(falls_through(handler.body) for handler in handlers)
+        case ast.While(test=ast.Constant(value=True), body=inner):
+            return any(isinstance(node, ast.Break) for statement in inner for node in ast.walk(statement))
+        case ast.Match(cases=cases):
+            whole = any(isinstance(case.pattern, ast.MatchAs) and case.pattern.pattern is None and case.guard is None for case in cases)
+            return not whole or any(falls_through(case.body) for case in cases)
+    return True
+
+
+def _doubt(reason: str, node: ast.AST, place: Place) -> Proof:
+    return Proof(doubt=reason, at=(place, node))
+
+
+def _short(node: ast.AST | None, place: Place) -> str:
+    text = ast.unparse(node) if node is not None and not isinstance(node, Def) else ""
+    return text if len(text) <= 40 else text[:37] + "..."
