@@ -116,6 +116,8 @@ class Project:
         for use in file.uses:
             value = self.resolve(use.value, file.source.path)
             name = self.resolve(use.name, file.source.path) if isinstance(use.name, Ref) else use.name
+            if isinstance(use.value, Ref) and use.role in (Role.ENTRY, Role.KEYWORD) and isinstance(value, str) and value in words.VERSIONS:
+                continue  # reported where the constant stands
             if value is not None and (is_word(value) or use.role is Role.SUBSTRING or name == "protocolVersion" or use.role is Role.ECHO):
                 out.append(replace(use, value=value, name="" if name is None else name))
         return out

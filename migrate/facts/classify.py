@@ -39,10 +39,10 @@ _HANDLER_SHAPES = {
 }
 _METHOD_LIKE = re.compile(r"method|\brpc\b|\bmeth\b|\bm$|\bcmd$|request_type|msg_type", re.IGNORECASE)
 _REGISTRY_LIKE = re.compile(r"method|handler|rpc|dispatch|registry|route|table|endpoint|on_request|request", re.IGNORECASE)
-_SENDING = re.compile(r"request|notif|send|call|rpc|dispatch|invoke|message|post|server_fn|exchange|query|write|_req$|ask|^handle|process|method", re.IGNORECASE)
+_SENDING = re.compile(r"request|notif|send|call|rpc|dispatch|invoke|message|post|server_fn|exchange|query|write|_req$|ask|^handle|^process|method", re.IGNORECASE)
 _NOT_SENDING = re.compile(
     r"^(patch|object|hasattr|getattr|setattr|delattr|assert\w*|get|pop|append|join|split|replace|startswith|endswith|Event|_|format|index|count|remove"
-    r"|discard|setdefault|run|Popen|check_output|add_argument|add_parser|Path|compile|match|search|sub|mark|param|parametrize|Literal|TypeVar|print"
+    r"|discard|setdefault|run|Popen|check_output|check_call|\w*subprocess\w*|system|spawn\w*|exec\w*|which|add_argument|add_parser|Path|compile|match|search|sub|mark|param|parametrize|Literal|TypeVar|print"
     r"|_report|title|cast|include_router|tool|command|option|Field|items|encode|len|str|sorted|set|list|tuple|frozenset|dict|any|all|isinstance)$"
 )
 _METHOD_KEYS = frozenset({"method", "rpc_method", "method_name", "methodname"})

@@ -8,10 +8,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from ..source import Source, Span
 from . import vocabulary as words
+from .functions import read
+from .gates import boundaries, gates
 from .mask import parse
 from .model import Call, Class, Envelope, Fact, FileFacts, Import, Member, Ref, Result, Role, Route, Store, Stream, Use, Value
 from .names import Names, local_names
 
+_HANDSHAKE = frozenset({"initialize", "notifications/initialized", "initialized"})
 _LOGGERS = frozenset({"debug", "info", "warning", "warn", "error", "exception", "critical", "log", "print", "echo", "fail", "skip", "xfail"})
 _VERBS = frozenset({"get", "post", "put", "delete", "patch", "options", "head"})
 _JSON_METHOD = re.compile(r'\\?"method\\?"\s*:\s*\\?"([A-Za-z_$/]+)\\?"')
@@ -39,15 +42,18 @@ def collect(source: Source, module: str, *, package: bool = False) -> FileFacts:
     tree, masked = parse(source)
     walk = _Walk(source, Names(tree, module, package=package))
     walk.module(tree)
+    # Summaries of functions cost as much as the walk: only files that know the handshake, or stand behind a boundary, need them.
+    functions = read(source, tree) if b"Stateless" in source.utf8 or any(use.value in _HANDSHAKE for use in walk.uses) else None
     return FileFacts(
         source=source,
         module=module,
-        facts=tuple(walk.facts),
+        facts=(*walk.facts, *(gates(functions) if functions is not None else ())),
         uses=tuple(walk.uses),
         imports=walk.names.imports,
         names=walk.constants,
         stars=tuple(walk.names.stars),
         evidence=frozenset(walk.evidence),
+        boundary=boundaries(functions) if functions is not None else frozenset(),
         masked=masked,
     )
 
@@ -90,17 +96,6 @@ class _Walk:
         self._local: Mapping[str, ast.expr] | None = None
         self._getattr_prefixes: set[str] = set()
         self._literal_fields: dict[str, str] = {}  # class -> the method that its Literal field pins
-        self._visit: Mapping[type[ast.AST], Callable[..., None]] = {
-            ast.Compare: self._compare,
-            ast.Dict: self._dict,
-            ast.Call: self._call,
-            ast.Subscript: self._subscript,
-            ast.BoolOp: self._bool_op,
-            ast.Constant: self._constant,
-            ast.UnaryOp: self._negative,
-            ast.Tuple: self._tuple,
-            ast.JoinedStr: self._joined,
-        }
 
     def module(self, tree: ast.Module) -> None:
         for name, node in self.names.bindings.items():
@@ -377,12 +372,12 @@ class _Walk:
         while stack:
             node = stack.pop()
             kind = node.__class__
-            visit = self._visit.get(kind)
+            visit = _VISITS.get(kind)
             if visit is not None:
                 if kind is ast.Compare and body is not None:
                     self._compare(node, body)  # type: ignore[arg-type]
                 else:
-                    visit(node)
+                    visit(self, node)
                 if kind is ast.Constant:
                     continue
             for field in _FIELDS.get(kind) or _fields(kind):
@@ -452,7 +447,7 @@ class _Walk:
                 )
                 self._claim(key_node)
             value = self._value(value_node)
-            if is_word(value) and not isinstance(value, tuple):
+            if is_word(value) and not isinstance(value, tuple) and not _is_named_version(value, value_node):
                 assert value is not None
                 self._use(Role.ENTRY, value, value_node, name=key, siblings=names, text=self._message(node, keys))
                 self._claim(value_node)
@@ -587,7 +582,7 @@ class _Walk:
             value = self._value(keyword.value)
             if called == "dict" and (keyword.arg in words.METHODS or keyword.arg in words.SPELLINGS):
                 self._use(Role.KEY, keyword.arg, keyword.value, callable=_is_callable(keyword.value))
-            if is_word(value) and not isinstance(value, tuple) and not isinstance(keyword.value, (ast.Call, ast.Dict)):
+            if is_word(value) and not isinstance(value, tuple) and not isinstance(keyword.value, (ast.Call, ast.Dict)) and not _is_named_version(value, keyword.value):
                 assert value is not None
                 if isinstance(value, int) and not message:
                     message = _call_text(node)
@@ -793,12 +788,31 @@ class _Walk:
         return Span(self._span(body[0]).start, self._span(body[-1]).end)
 
 
+# Unbound, so that a walk holds no cycle: with the collector off, syntax trees still go as soon as they are read.
+_VISITS: Mapping[type[ast.AST], Callable[..., None]] = {
+    ast.Compare: _Walk._compare,
+    ast.Dict: _Walk._dict,
+    ast.Call: _Walk._call,
+    ast.Subscript: _Walk._subscript,
+    ast.BoolOp: _Walk._bool_op,
+    ast.Constant: _Walk._constant,
+    ast.UnaryOp: _Walk._negative,
+    ast.Tuple: _Walk._tuple,
+    ast.JoinedStr: _Walk._joined,
+}
+
+
 def _fields(kind: type[ast.AST]) -> tuple[str, ...]:
     """The fields that can hold children; contexts and operators cannot."""
     found = _FIELDS.get(kind)
     if found is None:
         found = _FIELDS[kind] = tuple(name for name in kind._fields if name not in ("ctx", "op", "ops", "kind", "type_comment", "attr", "id", "arg"))
     return found
+
+
+def _is_named_version(value: Value | None, node: ast.expr) -> bool:
+    """A revision that stands here by its name: the constant is the place to look at."""
+    return isinstance(value, str) and value in words.VERSIONS and isinstance(node, (ast.Name, ast.Attribute))
 
 
 def _dotted_text(node: ast.expr) -> str:
