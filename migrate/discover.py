@@ -44,7 +44,7 @@ class NotFound(Exception):
 
 @dataclass(frozen=True)
 class Exclude:
-    """The `exclude` patterns of a configuration, in .gitignore's syntax and relative to `base`; a `!pattern` takes a default back in."""
+    """Patterns in .gitignore's syntax, relative to the folder `base`; a `!pattern` takes a default back in."""
 
     patterns: tuple[str, ...] = ()
     base: str = "."
@@ -66,7 +66,7 @@ def find(
     paths: Iterable[str],
     root: str,
     *,
-    exclude: Exclude | None = None,
+    exclude: Iterable[Exclude] = (),
     respect_gitignore: bool = True,
 ) -> Iterator[File | Unreadable]:
     """Every file of the paths once, in the order of the paths and sorted by name inside of each.
@@ -77,7 +77,7 @@ def find(
     """
     seen: set[str] = set()
     prefix = root.rstrip(os.sep) + os.sep
-    excluded = _layer(exclude.base, exclude.patterns) if exclude and exclude.patterns else None
+    excluded = [_layer(patterns.base, patterns.patterns) for patterns in exclude if patterns.patterns]
     for path in paths:
         start = os.path.abspath(path)
         if not os.path.lexists(start):
@@ -119,7 +119,7 @@ class _Layer(NamedTuple):
         return self.spec.check_file(_posix(path[len(self.base) :]) + ("/" if folder else "")).include
 
 
-def _walk(start: str, layers: list[_Layer], excluded: _Layer | None, respect_gitignore: bool) -> Iterator[File | Unreadable]:
+def _walk(start: str, layers: list[_Layer], excluded: list[_Layer], respect_gitignore: bool) -> Iterator[File | Unreadable]:
     """Depth first with a stack of its own. Layers are searched from the nearest .gitignore outwards: the first that decides wins."""
     stack: list[tuple[str, list[_Layer]]] = [(start, layers)]
     while stack:
@@ -144,13 +144,15 @@ def _walk(start: str, layers: list[_Layer], excluded: _Layer | None, respect_git
         stack += reversed(inner)
 
 
-def _left_out(path: str, name: str, layers: list[_Layer], excluded: _Layer | None, *, folder: bool) -> bool:
-    by_user = excluded.decides(path, folder=folder) if excluded else None
+def _left_out(path: str, name: str, layers: list[_Layer], excluded: list[_Layer], *, folder: bool) -> bool:
+    by_user = _decision(excluded, path, folder=folder) if excluded else None
     if by_user is not None:
         return by_user
-    if folder and name in DEFAULT_EXCLUDES:
-        return True
-    return bool(next((decision for layer in layers if (decision := layer.decides(path, folder=folder)) is not None), False))
+    return (folder and name in DEFAULT_EXCLUDES) or bool(layers and _decision(layers, path, folder=folder))
+
+
+def _decision(layers: list[_Layer], path: str, *, folder: bool) -> bool | None:
+    return next((decision for layer in layers if (decision := layer.decides(path, folder=folder)) is not None), None)
 
 
 def _layers_above(start: str) -> list[_Layer]:
@@ -161,7 +163,7 @@ def _layers_above(start: str) -> list[_Layer]:
         return []
     layers = [layer for folder in folders[1 : top + 1] for layer in _layer_of(str(folder), str(folder / ".gitignore"))]
     layers += _layer_of(str(folders[top]), str(folders[top] / ".git" / "info" / "exclude"))
-    return [] if any(_left_out(str(folder), "", layers, None, folder=True) for folder in folders[:top]) else layers
+    return [] if any(_decision(layers, str(folder), folder=True) for folder in folders[:top]) else layers
 
 
 def _layer_of(base: str, ignore_file: str) -> list[_Layer]:

@@ -8,23 +8,9 @@ import tokenize
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from .rule import Applicability, Entry, Finding, Severity
+from .house import UNUSED, finding
+from .rule import Entry, Finding
 from .source import Source, Span
-
-UNUSED = Entry(
-    id="MCP001",
-    name="unused_suppression",
-    pack="house",
-    title="A suppression comment silences nothing",
-    message="this suppression silences nothing",
-    messages={},
-    match={},
-    severity=Severity.NOTE,
-    fix="never",
-    why="A comment that silences nothing hides the next finding on its line, which nobody has judged.",
-    instead="Delete the comment, or name in brackets the rule that it is for.",
-    spec="",
-)
 
 _MARK = "mcp-migrate:"
 _DIRECTIVE = re.compile(r"#\s*mcp-migrate:\s*(?P<word>[\w-]*)\s*(?P<brackets>\[(?P<rules>[^\]]*)\])?")
@@ -59,18 +45,18 @@ def judge(source: Source, findings: Iterable[Finding], entries: Mapping[str, Ent
     spelled = {spelling: entry.id for entry in entries.values() for spelling in (entry.id, entry.name)}
     used: set[tuple[Suppression, str]] = set()
     kept = []
-    for finding in findings:
-        lines = (source.position(finding.span.start).line, source.position(finding.span.end).line)
+    for found in findings:
+        lines = (source.position(found.span.start).line, source.position(found.span.end).line)
         by = {
             (suppression, spelling)
             for suppression in suppressions
             if suppression.whole_file or suppression.line in lines
             for spelling in _spellings(suppression)
-            if spelling == "" or spelled.get(spelling) == finding.rule
+            if spelling == "" or spelled.get(spelling) == found.rule
         }
         used |= by
         if not by:
-            kept.append(finding)
+            kept.append(found)
     unused = []
     for suppression in suppressions:
         idle = [
@@ -79,7 +65,7 @@ def judge(source: Source, findings: Iterable[Finding], entries: Mapping[str, Ent
             if (suppression, spelling) not in used and _could_be_used(spelling, spelled, active)
         ]
         if idle or suppression.rules == ():
-            unused.append(_finding(source, suppression, idle, spelled))
+            unused.append(_note(source, suppression, idle, spelled))
     return Judged(kept, len(findings) - len(kept), unused if UNUSED.id in active else [])
 
 
@@ -119,7 +105,7 @@ def _could_be_used(spelling: str, spelled: Mapping[str, str], active: frozenset[
     return ids <= active
 
 
-def _finding(source: Source, suppression: Suppression, idle: list[str], spelled: Mapping[str, str]) -> Finding:
+def _note(source: Source, suppression: Suppression, idle: list[str], spelled: Mapping[str, str]) -> Finding:
     unknown = [name for name in idle if name and name not in spelled]
     if unknown:
         message = f"no rule is called {_quoted(unknown)}"
@@ -127,15 +113,7 @@ def _finding(source: Source, suppression: Suppression, idle: list[str], spelled:
         message = f"{_quoted(idle)} in this suppression silences nothing"
     else:
         message = UNUSED.message
-    return Finding(
-        rule=UNUSED.id,
-        name=UNUSED.name,
-        path=source.path,
-        span=suppression.span,
-        message=message,
-        severity=UNUSED.severity,
-        applicability=Applicability.MANUAL,
-    )
+    return finding(UNUSED, source.path, message, suppression.span)
 
 
 def _quoted(names: Iterable[str]) -> str:

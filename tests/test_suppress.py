@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from mcp_migrate.house import UNUSED
 from mcp_migrate.rule import Severity
 from mcp_migrate.source import Source
-from mcp_migrate.suppress import UNUSED, judge, suppressions_of
+from mcp_migrate.suppress import judge, suppressions_of
 from samples import CODES, ENTRIES, TASKS, at
 
 ALL = {**ENTRIES, UNUSED.id: UNUSED}

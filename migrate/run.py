@@ -1,0 +1,142 @@
+"""One run: flags and settings merged, files read, findings sifted, a report made. Reads the disk, writes nothing."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from . import baseline, catalog, config, discover, engine, house, reading, selection
+from .baseline import BaselineError, Key
+from .discover import Exclude, File, Unreadable
+from .reading import Reading
+from .report.model import Report, Seen, place
+from .rule import Era
+from .sieve import Sieve, Sifted
+
+
+@dataclass(frozen=True)
+class Flags:
+    """What the command line says; None and () where it is silent."""
+
+    paths: tuple[str, ...] = (".",)
+    stdin: bytes | None = None  # the text of the one file to read, whose name `paths` has
+    select: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    era: Era | None = None
+    fail_on: str | None = None
+    config: Path | None = None
+    baseline: Path | None = None
+    respect_gitignore: bool = True
+
+
+class Run:
+    """The wishes of one call. Making it raises ConfigError, UnknownRule, BaselineError or NotFound for those that cannot be met."""
+
+    def __init__(self, flags: Flags, *, accept: bool = True) -> None:
+        """`accept` is whether the findings of the baseline are passed over."""
+        self.flags = flags
+        self.root = discover.root_of(flags.paths)
+        self.config = config.load_file(flags.config) if flags.config else config.load(_common_folder(flags.paths))
+        self.era = flags.era or self.config.era
+        self.fail_on = self.config.fail_on if flags.fail_on is None else config.FAIL_ON[flags.fail_on]
+        self.catalog = catalog.load()
+        self.entries = {entry.id: entry for entry in (*house.ENTRIES, *self.catalog.entries)}
+        self.baseline = flags.baseline or self.config.baseline
+        self.sieve = self._sieve(accept=accept)
+
+    def read(self, tick: Callable[[int], None]) -> Reading:
+        """All files of the run, linked; `tick` is told how many were read so far. Raises NotFound."""
+        return reading.gather(self._contents(tick))
+
+    def check(self, read: Reading) -> Sifted:
+        """The findings of what was read."""
+        findings = [*read.unreadable, *engine.check(read.project, self.catalog, self.era)]
+        return self.sieve.sift(findings, read.sources, read.locations)
+
+    def report(self, read: Reading, sifted: Sifted, show: Callable[[str], str] | None = None) -> Report:
+        """What reports are made from. `show` spells a path; as the command line did, unless told otherwise."""
+        show = show or self.show
+        return Report(
+            era=self.era,
+            places=place(sifted.findings, sifted.fingerprints, read.sources, show),
+            entries=self.entries,
+            checked=read.checked,
+            seen=tuple(_seen(read, show)),
+            suppressed=sifted.suppressed,
+            baselined=sifted.baselined,
+            stale=sifted.stale,
+        )
+
+    def show(self, path: str) -> str:
+        """A path as the user would spell it: absolute if a path was given so, else from the working folder."""
+        return self.location(path) if any(map(os.path.isabs, self.flags.paths)) else self.relative(path)
+
+    def relative(self, path: str) -> str:
+        """A path from the working folder; absolute if that would lead upwards."""
+        relative = os.path.relpath(self.location(path))
+        return (self.location(path) if relative.startswith(os.pardir) else relative).replace(os.sep, "/")
+
+    def location(self, path: str) -> str:
+        """Where a path of the run lies on disk."""
+        return os.path.join(self.root, path).replace(os.sep, "/")
+
+    def keys(self, sifted: Sifted, folder: Path) -> list[Key]:
+        """The keys of all findings, for a baseline in this folder."""
+        return [key._replace(path=_relative_to(self.location(key.path), folder)) for key in sifted.keys]
+
+    def _contents(self, tick: Callable[[int], None]) -> Iterator[tuple[File, bytes] | Unreadable]:
+        if self.flags.stdin is not None:
+            name = os.path.relpath(os.path.abspath(self.flags.paths[0]), self.root).replace(os.sep, "/")
+            yield File(name, self.location(name)), self.flags.stdin
+            return
+        excludes = (Exclude(self.config.exclude, str(self.config.base)), Exclude(self.flags.exclude, os.getcwd()))
+        found = discover.find(self.flags.paths, self.root, exclude=excludes, respect_gitignore=self.flags.respect_gitignore)
+        for number, item in enumerate(found, start=1):
+            tick(number)
+            if isinstance(item, Unreadable):
+                yield item
+            else:
+                data = discover.read(item)
+                yield data if isinstance(data, Unreadable) else (item, data)
+
+    def _sieve(self, *, accept: bool) -> Sieve:
+        flags, settings = self.flags, self.config
+        entries = tuple(self.entries.values())
+        # As in ruff: a selection on the command line replaces the settings, an ignore alone adds to them.
+        select, ignore = (flags.select, flags.ignore) if flags.select else (settings.select, (*settings.ignore, *flags.ignore))
+        ignored = selection.per_file(settings.per_file_ignores, entries)
+        return Sieve(
+            entries=self.entries,
+            active=selection.choose(entries, select, ignore),
+            ignored_in=lambda path: ignored(_relative_to(self.location(path), settings.base)),
+            accepted=frozenset(self._accepted(self.baseline)) if accept and self.baseline else frozenset(),
+        )
+
+    def _accepted(self, file: Path) -> Iterable[Key]:
+        """The keys of a baseline, which are relative to its folder, as keys of this run."""
+        try:
+            keys = baseline.load(file.read_text(encoding="utf-8"))
+        except OSError as error:
+            raise BaselineError(f"{file}: {(error.strerror or str(error)).lower()}") from error
+        except (BaselineError, UnicodeDecodeError) as error:
+            raise BaselineError(f"{file}: {error}") from error
+        return (key._replace(path=_relative_to(os.path.join(file.parent.absolute(), key.path), Path(self.root))) for key in keys)
+
+
+def _seen(read: Reading, show: Callable[[str], str]) -> Iterator[Seen]:
+    for path, file in read.project.files.items():
+        if file.facts:
+            yield Seen(show(path), tuple(sorted(file.evidence)), tuple(sorted(file.boundary)))
+
+
+def _relative_to(location: str, folder: Path) -> str:
+    return os.path.relpath(location, folder.absolute()).replace(os.sep, "/")
+
+
+def _common_folder(paths: Iterable[str]) -> Path:
+    """The innermost folder that holds all paths."""
+    folders = [path if os.path.isdir(path) else os.path.dirname(path) for path in map(os.path.abspath, paths)]
+    return Path(os.path.commonpath(folders))

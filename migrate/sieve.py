@@ -1,0 +1,78 @@
+"""Which findings are reported: the rules that were chosen, `per-file-ignores`, suppressions, and the baseline."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from . import baseline
+from .baseline import Key
+from .house import UNREADABLE
+from .rule import Entry, Finding
+from .source import Source
+from .suppress import judge
+
+
+class Sifted(NamedTuple):
+    """What is reported of a run's findings, with a fingerprint for each, and how many were held back."""
+
+    findings: list[Finding]
+    fingerprints: list[str]
+    keys: list[Key]
+    suppressed: int
+    baselined: int
+    stale: int
+
+
+@dataclass(frozen=True)
+class Sieve:
+    """What a run wants to hear about. `accepted` are the keys of its baseline."""
+
+    entries: Mapping[str, Entry]
+    active: frozenset[str]
+    ignored_in: Callable[[str], frozenset[str]] = lambda path: frozenset()
+    accepted: frozenset[Key] = frozenset()
+
+    def wanted(self, findings: Iterable[Finding]) -> list[Finding]:
+        """Without the rules that did not run, here or in the file. What cannot be read is always reported."""
+        return [
+            finding
+            for finding in findings
+            if finding.rule == UNREADABLE.id or (finding.rule in self.active and finding.rule not in self.ignored_in(finding.path))
+        ]
+
+    def open(self, source: Source, findings: Iterable[Finding]) -> list[Finding]:
+        """The findings of one file that no comment silences: those that `fix` may touch."""
+        return judge(source, self.wanted(findings), self.entries, self.active).kept
+
+    def sift(self, findings: Iterable[Finding], sources: Mapping[str, Source], found: Iterable[str]) -> Sifted:
+        """All findings of a run through all sieves. `found` are the paths of all files that were read, parsed or not."""
+        by_path: defaultdict[str, list[Finding]] = defaultdict(list)
+        for finding in self.wanted(findings):
+            by_path[finding.path].append(finding)
+        kept: list[Finding] = []
+        suppressed = 0
+        for path in sorted({*by_path, *sources}):
+            if path not in sources:
+                kept += by_path[path]
+                continue
+            judged = judge(sources[path], by_path[path], self.entries, self.active - self.ignored_in(path))
+            kept += [*judged.kept, *judged.unused]
+            suppressed += judged.silenced
+        kept.sort(key=lambda finding: (finding.path, finding.span, finding.rule))
+        keys = baseline.keys_of(kept, sources)
+        left = [(finding, key) for finding, key in zip(kept, keys, strict=True) if key not in self.accepted]
+        return Sifted(
+            findings=[finding for finding, _ in left],
+            fingerprints=[key.fingerprint for _, key in left],
+            keys=[key for key in keys if key.rule != UNREADABLE.id],
+            suppressed=suppressed,
+            baselined=len(kept) - len(left),
+            stale=len(self._stale(keys, frozenset(found))),
+        )
+
+    def _stale(self, keys: Sequence[Key], found: frozenset[str]) -> set[Key]:
+        """Accepted findings that are gone; a rule that did not run and a file that was not read say nothing about theirs."""
+        return {key for key in self.accepted - set(keys) if key.path in found and key.rule in self.active}
