@@ -28,14 +28,23 @@ SECTIONS = ("removed", "changed", "added", "deprecated")
 ITEMS = {f"{section}/{item['name']}": item for section in SECTIONS for item in SPEC[section]}
 ENTRIES = catalog.load().entries
 HUNDREDS = {"engine": 0, "removed": 1, "changed": 2, "added": 3, "deprecated": 4}
-KINDS = {"request", "notification", "code", "header", "verb", "stream", "meta"} | {
-    "field",
-    "capability",
-    "version",
-    "behaviour",
-    "feature",
-    "gate",
-}
+KINDS = frozenset(
+    [
+        "request",
+        "notification",
+        "code",
+        "header",
+        "verb",
+        "stream",
+        "meta",
+        "field",
+        "capability",
+        "version",
+        "behaviour",
+        "feature",
+        "gate",
+    ]
+)
 
 GOOD = """
 id: MCP999
