@@ -10,7 +10,28 @@ from pathlib import PurePosixPath
 from .facts import vocabulary as words
 from .facts.classify import classify
 from .facts.collect import collect, is_word
-from .facts.model import Call, Class, Dispatcher, Fact, FileFacts, Gate, Handler, Header, Import, Ref, Result, Role, Route, Send, Shape, Store, Use, Value, Version, VersionUse
+from .facts.model import (
+    Call,
+    Class,
+    Dispatcher,
+    Fact,
+    FileFacts,
+    Gate,
+    Handler,
+    Header,
+    Import,
+    Ref,
+    Result,
+    Role,
+    Route,
+    Send,
+    Shape,
+    Store,
+    Use,
+    Value,
+    Version,
+    VersionUse,
+)
 from .source import Source
 
 _MAX_HOPS = 8
@@ -128,9 +149,19 @@ class Project:
         foreign: set[str] = set()
         for path, file in self.files.items():
             spoken = {word for word in file.evidence if not word.startswith("other ") and word != "jsonrpc"}
-            spoken |= {str(use.value) for use in uses[path] if isinstance(use.value, str) and use.value in words.METHODS and use.value not in words.COMMON_WORDS}
-            spoken |= {"protocolVersion" for use in uses[path] if use.role in (Role.ENTRY, Role.DEFAULT) and use.name == "protocolVersion" and use.value in words.VERSIONS}
-            spoken |= {"mcp codes" for use in uses[path] if use.role is Role.CONSTANT and "MCP" in str(use.name) and isinstance(use.value, int)}
+            spoken |= {
+                str(use.value)
+                for use in uses[path]
+                if isinstance(use.value, str) and use.value in words.METHODS and use.value not in words.COMMON_WORDS
+            }
+            spoken |= {
+                "protocolVersion"
+                for use in uses[path]
+                if use.role in (Role.ENTRY, Role.DEFAULT) and use.name == "protocolVersion" and use.value in words.VERSIONS
+            }
+            spoken |= {
+                "mcp codes" for use in uses[path] if use.role is Role.CONSTANT and "MCP" in str(use.name) and isinstance(use.value, int)
+            }
             if any(word.startswith("other ") for word in file.evidence):
                 foreign.add(path)
                 if len(spoken) >= _ENOUGH or any(word.startswith("import ") for word in spoken):
@@ -143,7 +174,15 @@ class Project:
             for path, file in self.files.items()
             if "jsonrpc" in file.evidence and (PurePosixPath(path).parts[:1] if "/" in path else ()) in folders
         }
-        near |= {imported for path in strong for imported in self._imported[path]} | {path for path in self.files if any(i in strong for i in self._imported[path])}
+        if strong:
+            near |= {
+                path
+                for path, file in self.files.items()
+                if any(isinstance(use.value, Ref) and self.resolve(use.value, path) in words.METHODS for use in file.uses)
+            }
+        near |= {imported for path in strong for imported in self._imported[path]} | {
+            path for path in self.files if any(i in strong for i in self._imported[path])
+        }
         return strong | {path for path in near if path not in foreign}
 
     def _holds(self, fact: Fact, file: FileFacts, handled: Mapping[str, set[str | Ref]]) -> bool:
@@ -160,7 +199,7 @@ class Project:
                 return session
             case Route(path="" | "#stream" | "#handler"):
                 in_scope = any(isinstance(other, Header) and other.scope == fact.scope for other in own)
-                return in_scope or session and (fact.path != "" or fact.key == "DELETE")
+                return in_scope or (session and (fact.path != "" or fact.key == "DELETE"))
             case Route():
                 return fact.key != "POST" and self._is_endpoint(fact, own)
             case Class():
@@ -179,7 +218,7 @@ class Project:
         in_scope = any(isinstance(other, Header) and other.key == "mcp-session-id" and other.scope == route.scope for other in facts)
         if not speaks:
             return False
-        return in_scope or path in posts and "mcp" in path.lower() or route.path.endswith("#stream") and bool(posts)
+        return in_scope or (path in posts and "mcp" in path.lower()) or (route.path.endswith("#stream") and bool(posts))
 
     def _neighbours(self, file: FileFacts) -> set[str]:
         path = file.source.path
@@ -228,7 +267,9 @@ class Project:
         for path, file in self.files.items():
             for fact in file.facts:
                 if (isinstance(fact, Handler) and fact.key == "server/discover" and fact.shape is not Shape.CONSTANT) or (
-                    isinstance(fact, Version) and fact.key == words.CURRENT and fact.use in (VersionUse.LIST, VersionUse.REPLY, VersionUse.CONSTANT)
+                    isinstance(fact, Version)
+                    and fact.key == words.CURRENT
+                    and fact.use in (VersionUse.LIST, VersionUse.REPLY, VersionUse.CONSTANT)
                 ):
                     modern |= {path, *self._neighbours(file)}
         return frozenset(modern)

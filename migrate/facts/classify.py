@@ -39,7 +39,10 @@ _HANDLER_SHAPES = {
 }
 _METHOD_LIKE = re.compile(r"method|\brpc\b|\bmeth\b|\bm$|\bcmd$|request_type|msg_type", re.IGNORECASE)
 _REGISTRY_LIKE = re.compile(r"method|handler|rpc|dispatch|registry|route|table|endpoint|on_request|request", re.IGNORECASE)
-_SENDING = re.compile(r"request|notif|send|call|rpc|dispatch|invoke|message|post|server_fn|exchange|query|write|_req$|ask|^handle|^process|method", re.IGNORECASE)
+_SENDING = re.compile(
+    r"request|notif|send|call|rpc|dispatch|invoke|message|post|server_fn|exchange|query|write|_req$|ask|^handle|^process|method",
+    re.IGNORECASE,
+)
 _NOT_SENDING = re.compile(
     r"^(patch|object|hasattr|getattr|setattr|delattr|assert\w*|get|pop|append|join|split|replace|startswith|endswith|Event|_|format|index|count|remove"
     r"|discard|setdefault|run|Popen|check_output|check_call|\w*subprocess\w*|system|spawn\w*|exec\w*|which|add_argument|add_parser|Path|compile|match|search|sub|mark|param|parametrize|Literal|TypeVar|print"
@@ -53,9 +56,7 @@ def classify(uses: Sequence[Use], *, speaks: bool) -> Iterator[Fact]:
     """The facts of one file. `speaks`: the file is proven to speak MCP, so that shared words may count."""
     groups = _Groups(uses)
     for use in uses:
-        value = use.value
-        if isinstance(value, tuple):
-            value = _first_word(value)
+        value = _first_word(use.value) if isinstance(use.value, tuple) else use.value
         if isinstance(value, bool):
             continue
         if isinstance(value, int):
@@ -136,13 +137,18 @@ def _method(use: Use, method: str, groups: _Groups, speaks: bool) -> Iterator[Fa
             yield _handler(use, method, Shape.TYPE)
         case Role.FIELD if str(use.name) in _METHOD_KEYS:
             yield Send(use.span, method, use.scope, Shape.CONSTANT, method.startswith("notifications/"))
-        case Role.ARGUMENT if use.callable and use.name == "0" and not _NOT_SENDING.match(last) and (not common or groups.is_mcp(use) or _REGISTRY_LIKE.search(last)):
+        case Role.ARGUMENT if (
+            use.callable
+            and use.name == "0"
+            and not _NOT_SENDING.match(last)
+            and (not common or groups.is_mcp(use) or _REGISTRY_LIKE.search(last))
+        ):
             # register("ping", handler); a sending call with a payload variable looks the same, its name tells.
             if re.search(r"send|request$|notify|call", last, re.IGNORECASE):
                 yield _send(use, method, Shape.ARGUMENT)
             else:
                 yield _handler(use, method, Shape.REGISTER)
-        case Role.ARGUMENT if last and not _NOT_SENDING.match(last) and (_SENDING.search(last) or not common and method in words.METHODS):
+        case Role.ARGUMENT if last and not _NOT_SENDING.match(last) and (_SENDING.search(last) or (not common and method in words.METHODS)):
             yield _send(use, method, Shape.ARGUMENT)
         case Role.KEYWORD if str(use.name) in _METHOD_KEYS:
             yield _send(use, method, Shape.KEYWORD)
@@ -182,7 +188,13 @@ def _error_code(use: Use, code: int, speaks: bool) -> Iterator[Fact]:
         case Role.ENTRY if name and name.lower() not in ("code", "error_code", "errorcode"):
             kind, text = CodeUse.CONSTANT, f"{name} {use.text}"
     yield ErrorCode(
-        use.span, str(code), use.scope, kind, text=text or use.scope.rpartition(".")[2], method=use.around, name=name if kind is CodeUse.CONSTANT else ""
+        use.span,
+        str(code),
+        use.scope,
+        kind,
+        text=text or use.scope.rpartition(".")[2],
+        method=use.around,
+        name=name if kind is CodeUse.CONSTANT else "",
     )
 
 
@@ -244,4 +256,4 @@ def _first_word(value: tuple[Value, ...]) -> Value | None:
 
 
 def is_reference(value: Value) -> bool:
-    return isinstance(value, Ref) or isinstance(value, tuple) and any(is_reference(item) for item in value)
+    return isinstance(value, Ref) or (isinstance(value, tuple) and any(is_reference(item) for item in value))

@@ -15,7 +15,9 @@ from .model import Call, Class, Envelope, Fact, FileFacts, Import, Member, Ref, 
 from .names import Names, local_names
 
 _HANDSHAKE = frozenset({"initialize", "notifications/initialized", "initialized"})
-_LOGGERS = frozenset({"debug", "info", "warning", "warn", "error", "exception", "critical", "log", "print", "echo", "fail", "skip", "xfail"})
+_LOGGERS = frozenset(
+    {"debug", "info", "warning", "warn", "error", "exception", "critical", "log", "print", "echo", "fail", "skip", "xfail"}
+)
 _VERBS = frozenset({"get", "post", "put", "delete", "patch", "options", "head"})
 _JSON_METHOD = re.compile(r'\\?"method\\?"\s*:\s*\\?"([A-Za-z_$/]+)\\?"')
 _FIELDS: dict[type[ast.AST], tuple[str, ...]] = {}
@@ -100,7 +102,7 @@ class _Walk:
     def module(self, tree: ast.Module) -> None:
         for name, node in self.names.bindings.items():
             value = self.names.value(node, name.rpartition(".")[0])
-            if value is not None and (is_word(value) or isinstance(value, (str, int)) and len(str(value)) < 80 or isinstance(value, Ref)):
+            if value is not None and (is_word(value) or (isinstance(value, (str, int)) and len(str(value)) < 80) or isinstance(value, Ref)):
                 self.constants[name] = value
         for target in self.names.imports.values():
             if target.partition(".")[0] in ("mcp", "fastmcp"):
@@ -174,7 +176,10 @@ class _Walk:
     def _parameters(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
         arguments = node.args
         positional = [*arguments.posonlyargs, *arguments.args]
-        pairs = [*zip(reversed(positional), reversed(arguments.defaults), strict=False), *zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)]
+        pairs = [
+            *zip(reversed(positional), reversed(arguments.defaults), strict=False),
+            *zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True),
+        ]
         for argument, default in pairs:
             if default is not None:
                 self._header_parameter(argument, default)
@@ -263,7 +268,9 @@ class _Walk:
             if case.guard is not None:
                 self._expression(case.guard)
             outer = self._around
-            values = {v for p in _alternatives(case.pattern) if isinstance(p, ast.MatchValue) and isinstance(v := self._value(p.value), str)}
+            values = {
+                v for p in _alternatives(case.pattern) if isinstance(p, ast.MatchValue) and isinstance(v := self._value(p.value), str)
+            }
             if len(values) == 1 and (method := next(iter(values))) in words.METHODS:
                 self._around = method
             self._body(case.body)
@@ -334,13 +341,24 @@ class _Walk:
                     assert inner is not None
                     self._use(Role.COLLECTION, inner, item, name=full, siblings=_texts(resolved))
                     self._claim(item)
-        elif is_word(resolved) and not isinstance(resolved, Ref) and resolved is not None and not isinstance(value, (ast.Call, ast.Dict, ast.Name, ast.Attribute)):
+        elif (
+            is_word(resolved)
+            and not isinstance(resolved, Ref)
+            and resolved is not None
+            and not isinstance(value, (ast.Call, ast.Dict, ast.Name, ast.Attribute))
+        ):
             self._use(Role.CONSTANT, resolved, value, name=full, subject=name)
             self._claim(value)
         elif isinstance(resolved, str) and words.DATE.fullmatch(resolved) and "VERSION" in name.upper() and isinstance(value, ast.Constant):
             self._use(Role.CONSTANT, resolved, value, name=full, subject=name)
         if "session" in name.lower() and _is_empty_container(value):
-            target = statement.targets[0] if isinstance(statement, ast.Assign) else statement.target if isinstance(statement, ast.AnnAssign) else None
+            target = (
+                statement.targets[0]
+                if isinstance(statement, ast.Assign)
+                else statement.target
+                if isinstance(statement, ast.AnnAssign)
+                else None
+            )
             if target is not None:
                 self.facts.append(Store(self._span(target), "session", self._scope, name=full))
 
@@ -407,7 +425,7 @@ class _Walk:
     def _equal(self, left: ast.expr, right: ast.expr, *, negated: bool, body: list[ast.stmt] | None) -> None:
         for one, other in ((left, right), (right, left)):
             value = self._value(one)
-            if not is_word(value) or isinstance(value, tuple) or isinstance(one, ast.Call) and isinstance(value, Ref):
+            if not is_word(value) or isinstance(value, tuple) or (isinstance(one, ast.Call) and isinstance(value, Ref)):
                 continue
             assert value is not None
             block = self._block(body) if body is not None and not negated else None
@@ -432,7 +450,7 @@ class _Walk:
                     self._claim(element)
         else:
             held = self._value(container)
-            if isinstance(held, tuple) and is_word(held) or isinstance(held, Ref) and is_word(held):
+            if (isinstance(held, tuple) and is_word(held)) or (isinstance(held, Ref) and is_word(held)):
                 self._use(Role.MEMBER, held, container, subject=subject, negated=negated)
 
     def _dict(self, node: ast.Dict) -> None:
@@ -442,9 +460,7 @@ class _Walk:
             if key is None or key_node is None:
                 continue
             if is_word(key) and not isinstance(key, tuple):
-                self._use(
-                    Role.KEY, key, key_node, callable=_is_callable(value_node), subject=_value_kind(value_node), siblings=names
-                )
+                self._use(Role.KEY, key, key_node, callable=_is_callable(value_node), subject=_value_kind(value_node), siblings=names)
                 self._claim(key_node)
             value = self._value(value_node)
             if is_word(value) and not isinstance(value, tuple) and not _is_named_version(value, value_node):
@@ -479,7 +495,15 @@ class _Walk:
         """Replies, results and fields with a meaning of their own."""
         if "jsonrpc" in names:
             self.evidence.add("jsonrpc")
-            kind = "result" if "result" in names else "error" if "error" in names else "notification" if "method" in names and "id" not in names else ""
+            kind = (
+                "result"
+                if "result" in names
+                else "error"
+                if "error" in names
+                else "notification"
+                if "method" in names and "id" not in names
+                else ""
+            )
             if kind:
                 self.facts.append(Envelope(self._span(node), kind, self._scope, method=self._around))
         for field, method in words.RESULTS.items():
@@ -517,7 +541,12 @@ class _Walk:
             if isinstance(value, ast.Dict):
                 for inner_key, inner_value in zip(value.keys, value.values, strict=True):
                     inner = self._value(inner_key) if inner_key is not None else None
-                    if inner in ("listChanged", "subscribe") and inner_key is not None and isinstance(inner_value, ast.Constant) and inner_value.value is True:
+                    if (
+                        inner in ("listChanged", "subscribe")
+                        and inner_key is not None
+                        and isinstance(inner_value, ast.Constant)
+                        and inner_value.value is True
+                    ):
                         self.facts.append(Member(self._span(inner_key), f"{side}.{name}.{inner}", self._scope))
 
     def _call(self, node: ast.Call) -> None:
@@ -547,16 +576,20 @@ class _Walk:
                         assert value is not None
                         self._use(Role.GET, value, keyword.value, subject="Header", name="alias")
                         self._claim(keyword.value)
-            case ("Route" | "add_route" | "add_api_route" | "route" | "add_url_rule" | "add_get" | "add_delete"), [path, *_]:
+            case (("Route" | "add_route" | "add_api_route" | "route" | "add_url_rule" | "add_get" | "add_delete"), [path, *_]):
                 self._registered_route(node, called, path)
         self._arguments(node, called)
 
     def _arguments(self, node: ast.Call, called: str) -> None:
         message = ""
         for position, argument in enumerate(node.args[:6]):
-            if id(argument) in self._claimed or isinstance(argument, (ast.Call, ast.Dict, ast.Lambda, ast.Await)) and not _is_int_call(argument):
+            if (
+                id(argument) in self._claimed
+                or (isinstance(argument, (ast.Call, ast.Dict, ast.Lambda, ast.Await))
+                and not _is_int_call(argument))
+            ):
                 continue
-            if argument.__class__ is ast.Constant and argument.value.__class__ not in (str, int):  # type: ignore[attr-defined]
+            if argument.__class__ is ast.Constant and argument.value.__class__ not in (str, int):
                 continue
             value = self._value(argument)
             if not is_word(value) or isinstance(value, tuple):
@@ -581,8 +614,14 @@ class _Walk:
                 continue
             value = self._value(keyword.value)
             if called == "dict" and (keyword.arg in words.METHODS or keyword.arg in words.SPELLINGS):
-                self._use(Role.KEY, keyword.arg, keyword.value, callable=_is_callable(keyword.value))
-            if is_word(value) and not isinstance(value, tuple) and not isinstance(keyword.value, (ast.Call, ast.Dict)) and not _is_named_version(value, keyword.value):
+                names = frozenset(other.arg for other in node.keywords if other.arg)
+                self._use(Role.KEY, keyword.arg, keyword.value, callable=_is_callable(keyword.value), siblings=names)
+            if (
+                is_word(value)
+                and not isinstance(value, tuple)
+                and not isinstance(keyword.value, (ast.Call, ast.Dict))
+                and not _is_named_version(value, keyword.value)
+            ):
                 assert value is not None
                 if isinstance(value, int) and not message:
                     message = _call_text(node)
@@ -608,7 +647,11 @@ class _Walk:
 
     def _default(self, node: ast.expr, name: str) -> None:
         value = self._value(node)
-        if isinstance(value, str) and not isinstance(node, (ast.Name, ast.Attribute)) and (value in words.VERSIONS or words.DATE.fullmatch(value)):
+        if (
+            isinstance(value, str)
+            and not isinstance(node, (ast.Name, ast.Attribute))
+            and (value in words.VERSIONS or words.DATE.fullmatch(value))
+        ):
             self._use(Role.DEFAULT, value, node, name=name)
             self._claim(node)
 
@@ -643,7 +686,12 @@ class _Walk:
                     method = known.get(function.name.removeprefix(prefix).lower()) if function.name.startswith(prefix) else None
                     if method is not None:
                         yield Use(
-                            Role.METHOD_NAME, method, self._name_span(function), f"{class_node.name}.{function.name}", subject=prefix, callable=True
+                            Role.METHOD_NAME,
+                            method,
+                            self._name_span(function),
+                            f"{class_node.name}.{function.name}",
+                            subject=prefix,
+                            callable=True,
                         )
 
     def _subscript(self, node: ast.Subscript) -> None:
@@ -670,7 +718,7 @@ class _Walk:
         self._json_text(node, literal)
 
     def _constant(self, node: ast.Constant) -> None:
-        if node.value.__class__ is not str and node.value.__class__ is not bytes or id(node) in self._claimed:
+        if (node.value.__class__ is not str and node.value.__class__ is not bytes) or id(node) in self._claimed:
             return
         text = node.value.decode("latin-1") if isinstance(node.value, bytes) else node.value
         if isinstance(text, str):
@@ -755,12 +803,12 @@ class _Walk:
         """Words that no other protocol uses speak for MCP."""
         if value in words.METHODS and value not in words.COMMON_WORDS:
             self.evidence.add(value)
-        elif value.lower() in ("mcp-session-id", "mcp-protocol-version"):
+        elif value.lower() in ("mcp-session-id", "mcp-protocol-version") or value == "HTTP_MCP_SESSION_ID":
             self.evidence.add(value.lower())
 
     def _value(self, node: ast.expr | None) -> Value | None:
         if node.__class__ is ast.Constant:
-            constant = node.value  # type: ignore[union-attr]
+            constant = node.value
             return constant if constant.__class__ is str or constant.__class__ is int else self.names.value(node, self._owner)
         return self.names.value(node, self._owner, self._local)
 
@@ -806,7 +854,9 @@ def _fields(kind: type[ast.AST]) -> tuple[str, ...]:
     """The fields that can hold children; contexts and operators cannot."""
     found = _FIELDS.get(kind)
     if found is None:
-        found = _FIELDS[kind] = tuple(name for name in kind._fields if name not in ("ctx", "op", "ops", "kind", "type_comment", "attr", "id", "arg"))
+        found = _FIELDS[kind] = tuple(
+            name for name in kind._fields if name not in ("ctx", "op", "ops", "kind", "type_comment", "attr", "id", "arg")
+        )
     return found
 
 
@@ -866,7 +916,9 @@ def _is_empty_container(node: ast.expr) -> bool:
         case ast.Dict(keys=[]):
             return True
         case ast.Call(func=ast.Name(id=name)):
-            return name in ("dict", "set", "defaultdict", "OrderedDict", "WeakValueDictionary", "TTLCache") and not (name in ("dict", "set") and node.args)
+            return name in ("dict", "set", "defaultdict", "OrderedDict", "WeakValueDictionary", "TTLCache") and not (
+                name in ("dict", "set") and node.args
+            )
     return False
 
 
@@ -914,6 +966,10 @@ def _is_value(tree: ast.Module, word: str) -> bool:
     """Whether a word stands in a string that code uses, not in a docstring or a comment."""
     documentation = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
     return any(
-        isinstance(node, ast.Constant) and isinstance(node.value, str) and word in node.value and len(node.value) < 200 and id(node) not in documentation
+        isinstance(node, ast.Constant)
+        and isinstance(node.value, str)
+        and word in node.value
+        and len(node.value) < 200
+        and id(node) not in documentation
         for node in ast.walk(tree)
     )

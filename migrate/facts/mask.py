@@ -39,10 +39,18 @@ def parse(source: Source) -> tuple[ast.Module, bool]:
 
 def _masked(data: bytes) -> list[bytes]:
     """Candidates, each masking more than the one before."""
-    generic = _GENERIC.sub(lambda found: found[1] + b" " * len(found[2]), data)
-    generic = _TYPE_ALIAS.sub(lambda found: found[1] + b" " * len(found[2]) + found[3] + found[4] + b" " * len(found[5] or b"") + found[6], generic)
-    generic = _EXCEPT_WITHOUT_PARENTHESES.sub(lambda found: found[1].rstrip() + b"(" + found[2].rstrip() + b")" + b" " * (len(found[1]) - len(found[1].rstrip()) + len(found[2]) - len(found[2].rstrip()) - 2) + found[3] if len(found[1]) - len(found[1].rstrip()) + len(found[2]) - len(found[2].rstrip()) >= 2 else found[0], generic)
-    return [generic, _without_fstrings(generic)]
+    masked = _GENERIC.sub(lambda found: found[1] + b" " * len(found[2]), data)
+    # `type X = ...` becomes `0; X = ...`.
+    masked = _TYPE_ALIAS.sub(
+        lambda found: found[1] + b"0;".ljust(len(found[2])) + found[3] + found[4] + b" " * len(found[5] or b"") + found[6], masked
+    )
+    masked = _EXCEPT_WITHOUT_PARENTHESES.sub(_parenthesised, masked)
+    return [masked, _without_fstrings(masked)]
+
+
+def _parenthesised(found: re.Match[bytes]) -> bytes:
+    """`except A, B:` catches, for a reader, what its first name says: the others become spaces."""
+    return found[1] + found[2].partition(b",")[0].ljust(len(found[2])) + found[3]
 
 
 def _without_fstrings(data: bytes) -> bytes:
@@ -72,9 +80,7 @@ def _fstring_end(data: bytes, at: int, quote: bytes) -> int | None:
     """Where the f-string that opened before `at` closes; nested quotes inside braces do not close it."""
     depth = 0
     while at < len(data):
-        if data[at : at + 1] == b"\\" and depth == 0:
-            at += 2
-        elif data[at : at + 2] in (b"{{", b"}}") and depth == 0:
+        if (data[at : at + 1] == b"\\" and depth == 0) or (data[at : at + 2] in (b"{{", b"}}") and depth == 0):
             at += 2
         elif data[at : at + 1] == b"{":
             depth += 1

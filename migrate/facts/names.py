@@ -33,7 +33,7 @@ class Names:
             return None
         depth += 1
         if node.__class__ is ast.Name:  # by far the commonest: 40 % of all calls
-            return self._local_or_own(node.id, owner, local, depth)  # type: ignore[attr-defined]
+            return self._local_or_own(node.id, owner, local, depth)
         match node:
             case ast.Constant(value=str() as text):
                 return text
@@ -150,7 +150,9 @@ class Names:
             match statement:
                 case ast.Import(names=names):
                     for alias in names:
-                        self.imports[alias.asname or alias.name.partition(".")[0]] = alias.name if alias.asname else alias.name.partition(".")[0]
+                        self.imports[alias.asname or alias.name.partition(".")[0]] = (
+                            alias.name if alias.asname else alias.name.partition(".")[0]
+                        )
                 case ast.ImportFrom():
                     self._import_from(statement)
                 case ast.Assign(targets=targets, value=value):
@@ -170,7 +172,9 @@ class Names:
             match statement:
                 case ast.Import(names=names):
                     for alias in names:
-                        self.imports.setdefault(alias.asname or alias.name.partition(".")[0], alias.name if alias.asname else alias.name.partition(".")[0])
+                        self.imports.setdefault(
+                            alias.asname or alias.name.partition(".")[0], alias.name if alias.asname else alias.name.partition(".")[0]
+                        )
                 case ast.ImportFrom():
                     self._import_from(statement)
                 case ast.Assign(targets=[ast.Attribute(value=ast.Name(id="self"), attr=attr)], value=value) if scope:
