@@ -1,0 +1,246 @@
+"""Adds and removes imports as small edits: where the file would have them, never twice, never behind a type checker's guard."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import libcst as cst
+
+from ..source import Span
+from . import cut
+from .edits import Edit
+from .tree import Tree
+
+# Where an import stands: a guarded one may fail at run time, one for the type checker does not happen there at all.
+_PLAIN, _GUARDED, _TYPING = "plain", "guarded", "typing"
+
+
+def add(tree: Tree, needs: Iterable[tuple[str, str]], *, local: Collection[str] = ()) -> Iterator[Edit]:
+    """The edits that make every need importable by its own name; nothing for what already is.
+
+    A need is a module and a name; without a name it is `import module`. `local` are top-level modules of the project itself.
+    """
+    imports = list(_imports(tree))
+    missing: dict[str, list[str]] = {}
+    for module, name in sorted(set(needs)):
+        if not any(found.provides(module, name) for found in imports if found.guard != _TYPING):
+            missing.setdefault(module, []).append(name)
+    for module, names in missing.items():
+        if "" in names:
+            yield _statement(tree, imports, f"import {module}", module, local)
+        if members := [name for name in names if name]:
+            home = next((found for guard in (_PLAIN, _GUARDED) for found in imports if found.guard == guard and found.takes(module)), None)
+            if home is not None:
+                yield from _merged(tree, home, members)
+            else:
+                yield _statement(tree, imports, f"from {module} import {', '.join(members)}", module, local)
+
+
+def remove(tree: Tree, names: Collection[tuple[str, str]]) -> Iterator[Edit]:
+    """Deletes imports of these names, each given with the dotted name of its scope.
+
+    Of names that stand side by side some may be left for another call.
+    """
+    for node in tree.walk(tree.module):
+        if not isinstance(node, cst.Import | cst.ImportFrom) or isinstance(node.names, cst.ImportStar):
+            continue
+        if any(isinstance(above, cst.Try | cst.TryStar) for above in tree.ancestors(node)):
+            continue  # the handler binds the name as well
+        scope = _scope(tree, node)
+        gone = [alias for alias in node.names if (scope, _local(alias)) in names]
+        if len(gone) == len(node.names):
+            yield from cut.statement(tree, node)
+            continue
+        end = 0
+        for alias in gone:
+            for edit in cut.item(tree, node.names, node.names.index(alias)):
+                if edit.span.start >= end:
+                    yield edit
+                    end = edit.span.end
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    node: cst.Import | cst.ImportFrom
+    line: cst.SimpleStatementLine
+    module: str
+    guard: str
+
+    def provides(self, module: str, name: str) -> bool:
+        if isinstance(self.node.names, cst.ImportStar):
+            return False
+        if isinstance(self.node, cst.Import):
+            return not name and any(_dotted(alias.name) == module and alias.asname is None for alias in self.node.names)
+        return self.module == module and any(_spelled(alias) == name for alias in self.node.names)
+
+    def takes(self, module: str) -> bool:
+        return isinstance(self.node, cst.ImportFrom) and self.module == module and not isinstance(self.node.names, cst.ImportStar)
+
+
+def _imports(tree: Tree) -> Iterator[_Found]:
+    """The imports that a module makes when it is loaded."""
+    todo: list[tuple[cst.CSTNode, str]] = [(statement, _PLAIN) for statement in tree.module.body]
+    while todo:
+        node, guard = todo.pop(0)
+        match node:
+            case cst.SimpleStatementLine():
+                for small in node.body:
+                    if isinstance(small, cst.ImportFrom):
+                        dots = "." * len(small.relative)
+                        yield _Found(small, node, dots + (_dotted(small.module) if small.module else ""), guard)
+                    elif isinstance(small, cst.Import):
+                        yield _Found(small, node, _dotted(small.names[0].name), guard)
+            case cst.If():
+                inner = _TYPING if tree.text(node.test).endswith("TYPE_CHECKING") else guard if guard == _TYPING else _GUARDED
+                todo += [(statement, inner) for statement in node.body.body]
+            case cst.Try():
+                todo += [(statement, guard if guard == _TYPING else _GUARDED) for statement in node.body.body]
+
+
+def _merged(tree: Tree, home: _Found, names: Sequence[str]) -> Iterator[Edit]:
+    """Adds names to an import of the same module, in its order if it has one."""
+    assert isinstance(home.node, cst.ImportFrom)
+    assert not isinstance(home.node.names, cst.ImportStar)
+    aliases = list(home.node.names)
+    spelled = [_spelled(alias) for alias in aliases]
+    order = next((key for key in (_as_isort, _by_bytes, _by_letters) if spelled == sorted(spelled, key=key)), None)
+    last: list[str] = []
+    for name in names:
+        after = next((alias for alias, other in zip(aliases, spelled, strict=True) if order and order(other) > order(name)), None)
+        if after is not None:
+            yield _before(tree, after, name)
+        else:
+            last.append(name)
+    if last:
+        yield from _behind(tree, home.node, aliases[-1], last)
+
+
+def _before(tree: Tree, alias: cst.ImportAlias, name: str) -> Edit:
+    start = tree.span(alias).start
+    indent = _indent_if_first(tree, start)
+    return Edit(Span(start, start), f"{name}, " if indent is None else f"{name},{tree.source.newline}{indent}")
+
+
+def _behind(tree: Tree, statement: cst.ImportFrom, alias: cst.ImportAlias, names: Sequence[str]) -> Iterator[Edit]:
+    span, newline = tree.span(alias), tree.source.newline
+    indent = _indent_if_first(tree, span.start)
+    line_end = cut.line_end(tree, span.end)
+    closing = tree.span(statement).end
+    if indent is None or statement.rpar is None or closing <= line_end:
+        yield Edit(Span(span.end, span.end), "".join(f", {name}" for name in names))
+        return
+    # The comment behind the last name stays behind it.
+    comma = isinstance(alias.comma, cst.Comma)
+    if not comma:
+        yield Edit(Span(span.end, span.end), ",")
+    lines = f",{newline}".join(f"{indent}{name}" for name in names)
+    yield Edit(Span(line_end, line_end), f"{lines}{',' if comma else ''}{newline}")
+
+
+def _indent_if_first(tree: Tree, offset: int) -> str | None:
+    """What stands before the first thing of a line; None for anything but the first."""
+    before = tree.source.utf8[cut.line_start(tree, offset) : offset].decode("utf-8")
+    return before if not before.strip() else None
+
+
+def _statement(tree: Tree, imports: Sequence[_Found], text: str, module: str, local: Collection[str]) -> Edit:
+    """A new import statement, among the plain ones at the top of the file."""
+    newline = tree.source.newline
+    key = _key(text, module, local)
+    top = [found for found in imports if found.guard == _PLAIN and found.line in _head(tree.module)]
+    before = [found for found in top if _key(tree.text(found.node), found.module, local) <= key]
+    same = [found for found in before if _key(tree.text(found.node), found.module, local)[0] == key[0]]
+    if before:
+        anchor = (same or before)[-1].line
+        end = tree.whole(anchor).end
+        opening = "" if tree.source.utf8[:end].endswith((b"\n", b"\r")) else newline
+        return Edit(Span(end, end), opening + ("" if same else newline) + text + newline)
+    if top:
+        start = cut.line_start(tree, tree.span(top[0].line).start)
+        same_section = _key(tree.text(top[0].node), top[0].module, local)[0] == key[0]
+        return Edit(Span(start, start), text + newline + ("" if same_section else newline))
+    return _first(tree, text)
+
+
+def _first(tree: Tree, text: str) -> Edit:
+    """The first import of a file: behind its docstring, before everything else."""
+    newline, body = tree.source.newline, tree.module.body
+    if not body:
+        end = len(tree.source.utf8)
+        opening = newline if end and not tree.source.utf8.endswith((b"\n", b"\r")) else ""
+        return Edit(Span(end, end), opening + text + newline)
+    first = body[0]
+    if not _is_docstring(first):
+        start = cut.line_start(tree, tree.whole(first).start)
+        gap = newline * (2 if isinstance(first, cst.FunctionDef | cst.ClassDef) else 1)
+        return Edit(Span(start, start), text + newline + gap)
+    end = tree.whole(first).end
+    opening = "" if tree.source.utf8[:end].endswith((b"\n", b"\r")) else newline
+    rest = tree.source.utf8[end:]
+    closing = newline if rest and not rest.startswith((b"\n", b"\r")) else ""
+    return Edit(Span(end, end), opening + newline + text + newline + closing)
+
+
+def _head(module: cst.Module) -> Sequence[cst.CSTNode]:
+    """The statements before the first definition: further down an import has a reason to stand where it does."""
+    definitions = (at for at, statement in enumerate(module.body) if isinstance(statement, cst.FunctionDef | cst.ClassDef))
+    return module.body[: next(definitions, len(module.body))]
+
+
+def _key(text: str, module: str, local: Collection[str]) -> tuple[int, bool, str]:
+    """isort's order: section, plain imports first, name."""
+    root = module.partition(".")[0]
+    if module == "__future__":
+        section = 0
+    elif not root:
+        section = 4
+    elif root in local:
+        section = 3
+    else:
+        section = 1 if root in sys.stdlib_module_names else 2
+    return section, text.startswith("from"), module.casefold()
+
+
+def _as_isort(name: str) -> tuple[int, str]:
+    """CONSTANTS, then Classes, then functions."""
+    plain = name.partition(" ")[0]
+    return (0 if plain.isupper() and len(plain) > 1 else 1 if plain[:1].isupper() else 2), name
+
+
+def _by_bytes(name: str) -> tuple[int, str]:
+    return 0, name
+
+
+def _by_letters(name: str) -> tuple[int, str]:
+    return 0, name.casefold()
+
+
+def _spelled(alias: cst.ImportAlias) -> str:
+    name = _dotted(alias.name)
+    return name if alias.asname is None or _local(alias) == name else f"{name} as {_local(alias)}"
+
+
+def _local(alias: cst.ImportAlias) -> str:
+    if alias.asname is not None and isinstance(alias.asname.name, cst.Name):
+        return alias.asname.name.value
+    return _dotted(alias.name).partition(".")[0]
+
+
+def _dotted(node: cst.BaseExpression) -> str:
+    return (
+        node.value if isinstance(node, cst.Name) else f"{_dotted(node.value)}.{node.attr.value}" if isinstance(node, cst.Attribute) else ""
+    )
+
+
+def _scope(tree: Tree, node: cst.CSTNode) -> str:
+    names = [above.name.value for above in tree.ancestors(node) if isinstance(above, cst.FunctionDef | cst.ClassDef)]
+    return ".".join(reversed(names))
+
+
+def _is_docstring(statement: cst.CSTNode) -> bool:
+    match statement:
+        case cst.SimpleStatementLine(body=[cst.Expr(value=cst.SimpleString() | cst.ConcatenatedString())]):
+            return True
+    return False
