@@ -10,7 +10,7 @@ import ast
 from collections.abc import Iterable, Iterator
 from enum import Enum
 
-from .functions import Function, Module, dotted, targets
+from .functions import Function, Module, dotted
 
 FIELDS = frozenset({"result", "error"})
 _ENVELOPE = FIELDS | {"id", "method"}
@@ -228,14 +228,8 @@ class Answers:
     def bound(self, function: Function) -> dict[str, list[ast.expr]]:
         """Local names with every expression that is assigned to them."""
         if function.name not in self._locals:
-            found: dict[str, list[ast.expr]] = {}
             shared = _declared_global(function)
-            for node in function.own:
-                for target in targets(node):
-                    if isinstance(target, ast.Name) and target.id not in shared:
-                        value = getattr(node, "value", None) or getattr(node, "iter", None) or target
-                        found.setdefault(target.id, []).append(value)
-            self._locals[function.name] = found
+            self._locals[function.name] = {name: values for name, values in function.assigned.items() if name not in shared}
         return self._locals[function.name]
 
     def aliases(self, function: Function) -> dict[str, Place]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Set
 from dataclasses import dataclass
 from enum import Enum
 
@@ -74,7 +74,7 @@ def reads(stored: Stored, module: Module) -> Iterator[tuple[ast.expr, Function]]
     for function in module.functions.values():
         if function is stored.function:
             continue
-        local = {target.id for node in function.own for target in targets(node) if isinstance(target, ast.Name)} | set(function.parameters)
+        local = function.assigned.keys() | set(function.parameters)
         for node in function.own:
             if (
                 isinstance(node, ast.expr)
@@ -249,38 +249,38 @@ def _code(node: ast.expr) -> bool:
 
 def _kept(module: Module, key: str, here: Callable[[Function], bool]) -> Iterator[Stored]:
     for function in module.functions.values():
-        if not here(function):
+        if not here(function) or not (held := _holders(key, function, module)):
             continue
         for node in function.own:
             if not isinstance(node, ast.Assign | ast.AnnAssign) or node.value is None:
                 continue
-            taken = _taken(node.value, key, function, module)
+            taken = _taken(node.value, held)
             if taken is None:
                 continue
             for target in targets(node):
                 if isinstance(target, ast.Name) and not any(isinstance(n, ast.Global) and target.id in n.names for n in function.own):
                     continue
-                if (place := _place(target, module)) is not None:
+                # A client keeps what its server can do; that is another thing.
+                if (place := _place(target, module)) is not None and "server" not in place[0].lower():
                     of_self = isinstance(target, ast.Attribute) and dotted(target.value) == "self"
                     yield Stored(*place, made=node.value, taken=taken, function=function, owner=function.owner if of_self else "")
 
 
-def _taken(value: ast.expr, key: str, function: Function, module: Module) -> ast.expr | None:
-    """The part of a value that is the client's own `key`: `params.get("level", "info")`, or a local name for that."""
-    for node in walk(value):
-        if isinstance(node, ast.expr) and _is_key(node, key, function, module):
-            return node
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
-            given = [
-                s.value
-                for s in function.own
-                if isinstance(s, ast.Assign) and any(isinstance(t, ast.Name) and t.id == node.id for t in s.targets)
-            ]
-            if any(_taken(v, key, function, module) is not None for v in given if not _mentions_name(v, node.id)):
-                return node
-            if node.id == key and key in function.parameters:
-                return node
-    return None
+def _holders(key: str, function: Function, module: Module) -> frozenset[str | ast.expr]:
+    """The expressions that are the client's own `key`, and the local names that something of it is assigned to."""
+    found: set[str | ast.expr] = {node for node in function.own if isinstance(node, ast.expr) and _is_key(node, key, function, module)}
+    if key in function.parameters and function.short != "__init__":
+        found.add(key)  # handlers whose arguments are the members of params
+    while True:
+        more = {name for name, values in function.assigned.items() if name not in found and any(_taken(v, found) for v in values)}
+        if not more:
+            return frozenset(found)
+        found |= more
+
+
+def _taken(value: ast.expr, held: Set[str | ast.expr]) -> ast.expr | None:
+    """The part of a value that is the client's own: `params.get("level", "info")`, or a local name for that."""
+    return next((n for n in walk(value) if isinstance(n, ast.expr) and (n in held or (isinstance(n, ast.Name) and n.id in held))), None)
 
 
 def _is_key(node: ast.expr, key: str, function: Function, module: Module) -> bool:
@@ -298,12 +298,11 @@ def _is_key(node: ast.expr, key: str, function: Function, module: Module) -> boo
                 root = inner
             case _:
                 return False
-    local = {target.id for s in function.own for target in targets(s) if isinstance(target, ast.Name)}
-    return root.id in function.parameters or root.id in local
+    return root.id in function.parameters or root.id in function.assigned
 
 
 def _has_key(node: ast.expr, key: str, function: Function, module: Module) -> bool:
-    return _taken(node, key, function, module) is not None
+    return _taken(node, _holders(key, function, module)) is not None
 
 
 def _place(node: ast.expr, module: Module) -> tuple[str, str] | None:
@@ -360,7 +359,3 @@ def _named(node: ast.expr, module: Module) -> str:
 
 def _mentions(node: ast.AST, module: Module, text: str) -> bool:
     return any(isinstance(inner, ast.Constant | ast.Name | ast.Attribute) and module.string(inner) == text for inner in ast.walk(node))
-
-
-def _mentions_name(node: ast.expr, name: str) -> bool:
-    return any(isinstance(inner, ast.Name) and inner.id == name for inner in ast.walk(node))

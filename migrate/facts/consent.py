@@ -24,6 +24,8 @@ class Opening(NamedTuple):
 def openings(asking: Asking) -> Iterator[Opening]:
     """Where an action goes on although the user could not be asked."""
     module = asking.module
+    if not any("elicitation" in needs for needs in asking.askers.values()):
+        return
     for function in module.functions.values():
         for node in function.own:
             if isinstance(node, ast.Try) and any("elicitation" in asking.needs(s, function) for s in node.body):

@@ -37,6 +37,17 @@ class Function:
         """The nodes of the body in source order, without those of functions and classes defined inside."""
         return tuple(node for statement in self.node.body for node in walk(statement))
 
+    @cached_property
+    def assigned(self) -> dict[str, list[ast.expr]]:
+        """Every expression that is assigned to a plain name here; what a loop or a tuple takes apart counts as a whole."""
+        found: dict[str, list[ast.expr]] = {}
+        for node in self.own:
+            value = getattr(node, "value", None) or getattr(node, "iter", None)
+            for target in targets(node):
+                if isinstance(target, ast.Name):
+                    found.setdefault(target.id, []).append(value or target)
+        return found
+
 
 @dataclass(frozen=True, eq=False)
 class Module:

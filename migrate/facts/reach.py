@@ -59,26 +59,36 @@ def _between(asking: Asking, boundary: frozenset[str]) -> frozenset[str]:
     """The functions that may stand between a boundary and a question, both included."""
     module = asking.module
     found = set(asking.askers)
-    changed = True
-    while changed:
-        changed = False
-        for name, function in module.functions.items():
-            # What calls the boundary stands outside: a question has become a reply there.
-            if name in found or {module.functions[b].short for b in boundary if b in module.functions} & _mentioned(function):
-                continue
-            if _may_ask_any(function, frozenset(found), module):
-                found.add(name)
-                changed = True
-    return frozenset(found | (boundary & module.functions.keys()))
-
-
-def _may_ask_any(function: Function, found: frozenset[str], module: Module) -> bool:
-    shorts = {module.functions[name].short for name in found}
-    return bool(shorts & _mentioned(function)) or bool(shorts & _tabled(function, module))
+    if not found:
+        return frozenset()
+    entries = {module.functions[name].short for name in boundary if name in module.functions}
+    reaches = {name: _mentioned(function) | _looked_up(function, module) for name, function in module.functions.items()}
+    # What calls the boundary stands outside: there, a question has become a reply.
+    inside = {name for name in module.functions if not entries & reaches[name]} | boundary
+    while True:
+        shorts = {module.functions[name].short for name in found}
+        more = {name for name in inside - found if reaches.get(name, set()) & shorts}
+        if not more:
+            return frozenset(found)
+        found |= more
 
 
 def _mentioned(function: Function) -> set[str]:
     return {node.id if isinstance(node, ast.Name) else node.attr for node in function.own if isinstance(node, ast.Name | ast.Attribute)}
+
+
+def _looked_up(function: Function, module: Module) -> set[str]:
+    """What a function that calls what it looked up may reach: everything in a table, and everything that is decorated."""
+    if not any(_is_dynamic(node, function, module) for node in function.own):
+        return set()
+    found = {other.short for other in module.functions.values() if other.node.decorator_list}
+    if "getattr" in _mentioned(function):
+        found |= {other.short for other in module.functions.values() if other.owner == function.owner}
+    for node in ast.walk(module.tree):
+        match node:
+            case ast.Assign(value=value) | ast.AnnAssign(value=ast.expr() as value) if isinstance(value, _TABLES):
+                found |= _names_in(value)
+    return found
 
 
 def _names_in(value: ast.expr) -> set[str]:
