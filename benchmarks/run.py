@@ -136,7 +136,7 @@ def report(medians: dict[str, Run], files: int, size: int, runs: int) -> str:
     rows = [
         f"# {files} files, {size / 1e6:.1f} MB, median of {runs} runs",
         "",
-        f"{time.strftime('%Y-%m-%d')}, Python {platform.python_version()}, {os.cpu_count()} cores, {platform.machine()}, {platform.system()}.",
+        f"{time.strftime('%Y-%m-%d')}, Python {platform.python_version()}, {os.cpu_count()} cores, {platform.machine()}.",
         "",
         "| command | wall s | CPU s | memory MB |",
         "| --- | ---: | ---: | ---: |",

@@ -9,7 +9,7 @@ from pathlib import PurePosixPath
 
 from .facts import vocabulary as words
 from .facts.classify import classify
-from .facts.collect import collect, is_word
+from .facts.collect import collect
 from .facts.model import (
     Call,
     Class,
@@ -32,6 +32,7 @@ from .facts.model import (
     Version,
     VersionUse,
 )
+from .facts.walk import is_word
 from .source import Source
 
 _MAX_HOPS = 8

@@ -1,0 +1,124 @@
+"""Questions about single syntax nodes, which need no walk."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from . import vocabulary as words
+from .model import Value
+
+
+def is_named_version(value: Value | None, node: ast.expr) -> bool:
+    """A revision that stands here by its name: the constant is the place to look at."""
+    return isinstance(value, str) and value in words.VERSIONS and isinstance(node, (ast.Name, ast.Attribute))
+
+
+def dotted_text(node: ast.expr) -> str:
+    return ast.unparse(node) if isinstance(node, (ast.Name, ast.Attribute)) else ""
+
+
+def is_callable(node: ast.expr) -> bool:
+    """Whether a value can be a handler: a name, an attribute, a lambda, a partial, or the name of a handler method."""
+    match node:
+        case ast.Name() | ast.Attribute() | ast.Lambda() | ast.Call():
+            return True
+        case ast.Constant(value=str(text)):
+            return text.isidentifier() and text.startswith(("on_", "handle", "_handle", "do_", "_on_", "cmd_", "rpc_"))
+        case ast.Tuple(elts=[first, *_]):
+            return isinstance(first, (ast.Name, ast.Attribute, ast.Lambda))
+    return False
+
+
+def value_kind(node: ast.expr) -> str:
+    return type(node).__name__
+
+
+def is_collection(node: ast.expr) -> bool:
+    match node:
+        case ast.Set() | ast.List() | ast.Tuple():
+            return True
+        case ast.Call(func=ast.Name(id="frozenset" | "set" | "tuple" | "list"), args=[inner]):
+            return is_collection(inner)
+        case ast.BinOp(op=ast.BitOr() | ast.Add(), left=left, right=right):
+            return is_collection(left) or is_collection(right)
+    return False
+
+
+def elements(node: ast.expr) -> Iterator[ast.expr]:
+    match node:
+        case ast.Set(elts=items) | ast.List(elts=items) | ast.Tuple(elts=items):
+            yield from items
+        case ast.Call(args=[inner]):
+            yield from elements(inner)
+        case ast.BinOp(left=left, right=right):
+            yield from elements(left)
+            yield from elements(right)
+
+
+def texts(value: Value) -> frozenset[str]:
+    return frozenset(item for item in value if isinstance(item, str)) if isinstance(value, tuple) else frozenset()
+
+
+def is_empty_container(node: ast.expr) -> bool:
+    match node:
+        case ast.Dict(keys=[]):
+            return True
+        case ast.Call(func=ast.Name(id=name)):
+            return name in ("dict", "set", "defaultdict", "OrderedDict", "WeakValueDictionary", "TTLCache") and not (
+                name in ("dict", "set") and node.args
+            )
+    return False
+
+
+def is_trivial(body: list[ast.stmt]) -> bool:
+    """Whether a body only answers: nothing is lost with it."""
+    for statement in body:
+        match statement:
+            case ast.Return() | ast.Pass() | ast.Continue():
+                continue
+            case ast.Expr(value=ast.Constant()):
+                continue
+            case _:
+                return False
+    return True
+
+
+def alternatives(pattern: ast.pattern) -> Iterator[ast.pattern]:
+    match pattern:
+        case ast.MatchOr(patterns=patterns):
+            for one in patterns:
+                yield from alternatives(one)
+        case ast.MatchAs(pattern=ast.pattern() as inner):
+            yield from alternatives(inner)
+        case _:
+            yield pattern
+
+
+def text(node: ast.expr) -> str:
+    """The readable parts of a message."""
+    return " ".join(part.value for part in ast.walk(node) if isinstance(part, ast.Constant) and isinstance(part.value, str))
+
+
+def call_text(node: ast.Call) -> str:
+    """What shows the meaning of a code in a call: texts and the name of what is called."""
+    parts = [text(argument) for argument in node.args if not isinstance(argument, ast.Dict)]
+    parts += [text(keyword.value) for keyword in node.keywords if keyword.arg in ("message", "msg", "detail", "text")]
+    return " ".join(part for part in parts if part)
+
+
+def is_int_call(node: ast.expr) -> bool:
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("int", "str")
+
+
+def is_value(tree: ast.Module, word: str) -> bool:
+    """Whether a word stands in a string that code uses, not in a docstring or a comment."""
+    documentation = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    return any(
+        isinstance(node, ast.Constant)
+        and isinstance(node.value, str)
+        and word in node.value
+        and len(node.value) < 200
+        and id(node) not in documentation
+        for node in ast.walk(tree)
+    )
