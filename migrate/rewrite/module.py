@@ -1,0 +1,111 @@
+"""The boundary module that `fix` writes beside a hand-written server, with the parts that the server needs."""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import re
+from collections.abc import Iterable, Iterator
+from enum import Enum
+from functools import cache
+from importlib import metadata, resources
+
+from .. import runtime
+
+FILE_NAME = "mcp_stateless.py"
+
+
+class Part(str, Enum):
+    """What a server can use beside `begin`, `finish` and `modern`, which are always there."""
+
+    BOUNDARY = "boundary"  # @MCP.boundary on a dispatcher
+    SEND = "send"  # @MCP.boundary(send=...) on a dispatcher that writes its replies
+    OUTGOING = "outgoing"  # MCP.outgoing in a writer that replies and notifications share
+    LOGGING = "logging"  # MCP.log_level, and log messages only for requests that want them
+    LISTEN = "listen"  # subscriptions/listen on stdio, and MCP.subscribed
+    CAPABILITIES = "capabilities"  # MCP.client_capabilities
+    ASK = "ask"  # MCP.ask and InputRequired
+    HTTP = "http"  # headers for begin, and http_status
+
+
+_NEEDS = {
+    Part.SEND: {Part.BOUNDARY},
+    # Log messages and change notifications can only be held back or tagged where they leave.
+    Part.LOGGING: {Part.OUTGOING},
+    Part.LISTEN: {Part.OUTGOING},
+}
+_BLOCK = re.compile(r"\s*# \[(?P<end>/?)(?P<part>\w+)\]")
+_INLINE = re.compile(r"  # -(?P<part>\w+): (?P<text>.+)")
+_SEAL = re.compile(r"^# parts: (?P<parts>[a-z ]*); digest: (?P<digest>[0-9a-f]{16})\n", re.MULTILINE)
+
+
+def complete(parts: Iterable[Part]) -> frozenset[Part]:
+    """The parts with all that they need."""
+    closed = frozenset(parts)
+    more = closed.union(*(_NEEDS.get(part, set()) for part in closed))
+    return closed if more == closed else complete(more)
+
+
+def render(parts: frozenset[Part], newline: str = "\n") -> str:
+    """The text of the module with these parts and what they need."""
+    chosen = complete(parts)
+    body = "\n".join(_lines(_source().splitlines(), chosen))
+    body = re.sub(r"\n{4,}", "\n\n\n", _without_unused_imports(body)).rstrip("\n") + "\n"
+    summary, rest = body.split('\n"""\n', 1)
+    origin = (
+        f"Written by mcp-migrate {metadata.version('mcp-migrate')} for this server, which owns it. `mcp-migrate fix` adds parts to it\n"
+        "as long as nobody has changed it; to get it anew, delete it and run `mcp-migrate fix`."
+    )
+    names = " ".join(part.value for part in Part if part in chosen)
+    body = f'{summary}\n\n{origin}\n"""\n{rest}'
+    head, tail = body.split('\n"""\n', 1)
+    sealed = f'{head}\n"""\n# parts: {names}; digest: {_digest(body)}\n{tail}'
+    return sealed.replace("\n", newline)
+
+
+def parts_of(text: str) -> frozenset[Part] | None:
+    """The parts of a module that `render` wrote and nobody has changed since; None for any other text."""
+    plain = text.replace("\r\n", "\n").replace("\r", "\n")
+    seal = _SEAL.search(plain)
+    if seal is None or _digest(plain[: seal.start()] + plain[seal.end() :]) != seal["digest"]:
+        return None
+    known = {part.value for part in Part}
+    return frozenset(Part(name) for name in seal["parts"].split() if name in known)
+
+
+@cache
+def _source() -> str:
+    return resources.files(runtime).joinpath(FILE_NAME).read_text(encoding="utf-8")
+
+
+def _lines(lines: list[str], chosen: frozenset[Part]) -> Iterator[str]:
+    """The lines of the chosen parts. A block may lie in another one; an inline mark names what to cut without the part."""
+    open_blocks: list[bool] = []
+    for line in lines:
+        if block := _BLOCK.fullmatch(line):
+            if block["end"]:
+                open_blocks.pop()
+            else:
+                open_blocks.append(Part(block["part"]) in chosen)
+        elif all(open_blocks):
+            if inline := _INLINE.search(line):
+                line = line[: inline.start()]
+                if Part(inline["part"]) not in chosen:
+                    line = line.replace(inline["text"], "")
+            yield line
+
+
+def _without_unused_imports(text: str) -> str:
+    tree = ast.parse(text)
+    used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)} | {"annotations"}
+    lines = text.split("\n")
+    for node in tree.body:
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            names = [alias.name for alias in node.names if alias.name in used]
+            lead = f"from {node.module} import" if isinstance(node, ast.ImportFrom) else "import"
+            lines[node.lineno - 1] = f"{lead} {', '.join(names)}" if names else "\0"
+    return "\n".join(line for line in lines if line != "\0")
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8")).hexdigest()[:16]

@@ -1,0 +1,600 @@
+"""Protocol revision 2026-07-28 at the edge of this server.
+
+A request with the 2026-07-28 envelope in `params._meta` is checked here, answered by the code that was there before,
+and its reply is finished here. Any other message passes through untouched, or is refused with `legacy=False`.
+"""
+
+from __future__ import annotations
+
+import base64
+import functools
+import hashlib
+import hmac
+import inspect
+import json
+import operator
+import os
+import time
+from collections.abc import Callable, Collection, Mapping
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import Any, TypeVar, cast, overload
+
+VERSION = "2026-07-28"
+_OURS = "io.modelcontextprotocol/"
+_PROTOCOL, _CAPABILITIES = _OURS + "protocolVersion", _OURS + "clientCapabilities"
+_REMOVED = {"initialize", "ping", "logging/setLevel", "resources/subscribe", "resources/unsubscribe"}
+_LISTS = {"tools/list", "prompts/list", "resources/list", "resources/templates/list"}
+_CACHEABLE = {"server/discover", "resources/read"} | _LISTS
+# These name what they want, so an unknown name is a wrong parameter. And only these may ask the client.
+_NAMED = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
+# The capability to claim for methods that begin with this word.
+_FEATURES = {word: word for word in ("tools", "prompts", "resources", "tasks")} | {"completion": "completions"}
+# Claims that are left out, because nothing here serves them.
+_UNSERVED = {"tasks", "logging", "listChanged", "subscribe"}
+# [logging]
+_UNSERVED -= {"logging"}
+_LEVELS = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
+_LOG_LEVEL = _OURS + "logLevel"
+# [/logging]
+# [listen]
+_UNSERVED -= {"listChanged", "subscribe"}
+_CHANGES = {f"notifications/{kind}/list_changed": f"{kind}ListChanged" for kind in ("tools", "prompts", "resources")}
+_UPDATED = "notifications/resources/updated"
+# [/listen]
+# [ask]
+# What may be asked: the capability that it needs, and what its answer must hold.
+_QUESTIONS: dict[str, tuple[str, str, type | tuple[type, ...]]] = {
+    "elicitation/create": ("elicitation", "action", str),
+    "sampling/createMessage": ("sampling", "content", (dict, list)),
+    "roots/list": ("roots", "roots", list),
+}
+# With several processes set MCP_STATE_KEY; otherwise an answer only counts in the process that asked.
+_STATE_KEY, _STATE_SECONDS = os.environ.get("MCP_STATE_KEY", "").encode() or os.urandom(32), 3600
+# [/ask]
+
+Message = dict[str, Any]
+Source = Message | Callable[[], Message]
+Reply = TypeVar("Reply")
+# [boundary]
+Dispatcher = TypeVar("Dispatcher", bound=Callable[..., Any])
+# [/boundary]
+# [http]
+Headers = Mapping[str, str] | None
+# [/http]
+
+
+@dataclass(eq=False)
+class _Request:
+    """The 2026-07-28 message in progress. A notification has no id."""
+
+    id: str | int | None
+    method: str
+    params: Message
+    meta: Message
+    # [boundary]
+    wrapped: bool = False  # `boundary` is around the code that runs
+    # [/boundary]
+    # [listen]
+    settled: bool = False  # the server's own code has no part in it
+    # [/listen]
+    # [ask]
+    asked: int = 0
+    answers: Message = field(default_factory=dict)
+    # [/ask]
+
+
+# A context variable, so that tasks and threads do not see each other's request.
+_current: ContextVar[_Request | None] = ContextVar("mcp_request", default=None)
+
+
+class Ending(BaseException):
+    """Ends the request with `body`. Not an Exception, so that a tool's own `except Exception` lets it through."""
+
+    def __init__(self, text: str, **body: Message) -> None:
+        super().__init__(text)
+        self.body = body
+
+
+class Refused(Ending):
+    """Ends the request with a protocol error."""
+
+    def __init__(self, code: int, message: str, **data: Any) -> None:
+        super().__init__(message, error={"code": code, "message": message} | ({"data": data} if data else {}))
+
+
+# [ask]
+class InputRequired(Ending):
+    """Ends the request with a question; the client sends it again with the answer."""
+
+
+# [/ask]
+class Stateless:
+    """What the server says of itself, and the hooks for its code. `methods` are the requests that it answers.
+
+    The first three may be functions without arguments, which are called when the answer is needed.
+    """
+
+    def __init__(
+        self,
+        info: Source,
+        capabilities: Source,
+        instructions: str | Callable[[], str | None] | None = None,
+        *,
+        methods: Collection[str] | None = None,
+        legacy: bool = True,
+    ) -> None:
+        self.info, self.capabilities, self.instructions = info, capabilities, instructions
+        self.methods, self.legacy = methods, legacy
+        self._met_legacy, self._last_modern = False, not legacy
+        # [listen]
+        self._granted: dict[Any, set[str]] = {}
+        # For the server's own resources/subscribe; what listen requests watch is in it as well.
+        self.subscribed: set[str] = set()
+        # [/listen]
+
+    @property
+    def modern(self) -> bool:
+        """Whether the message in progress is a 2026-07-28 one."""
+        return _current.get() is not None
+
+    def begin(self, message: Any, headers: Headers = None) -> Message | None:  # -http: , headers: Headers = None
+        """The message to send at once, or None when the server's own code has to run."""
+        _current.set(None)
+        try:
+            request = self._admit(message, headers)  # -http: , headers
+            _current.set(request)
+            return None if request is None else self._answer(request, headers)  # -http: , headers
+        except Refused as refusal:
+            _current.set(None)
+            name = _dict(message).get("id")
+            return {"jsonrpc": "2.0", **({"id": name} if type(name) in (str, int) else {}), **refusal.body}
+
+    def finish(self, reply: Reply) -> Reply:
+        """A reply in the shape of the request in progress; for a legacy request it is the same object."""
+        request = _current.get()
+        if request is None or not _is_reply(reply):
+            return reply
+        return cast(Reply, self._finished(cast(Message, reply), request))
+
+    # [boundary]
+    @overload
+    def boundary(self, function: Dispatcher) -> Dispatcher: ...
+    @overload
+    def boundary(
+        self,
+        *,
+        message: str | None = None,
+        # [send]
+        send: Callable[[Message], Any] | str | None = None,
+        # [/send]
+    ) -> Callable[[Dispatcher], Dispatcher]: ...
+    def boundary(self, function: Any = None, *, message: str | None = None, send: Any = None) -> Any:  # -send: , send: Any = None
+        """Wraps a dispatcher, sync or async: `begin`, the call and `finish` in one.
+
+        `message` names its parameter for the message, if that is not the first.
+        # [send]
+        `send` writes a message, for a dispatcher that does not return its replies: a function, or the name of a
+        parameter, of an attribute of `self` or of a global.
+        # [/send]
+        """
+        wrap = functools.partial(self._wrap, message=message, send=send)  # -send: , send=send
+        return wrap if function is None else wrap(function)
+
+    def _wrap(self, function: Any, message: str | None, send: Any) -> Any:  # -send: , send: Any
+        if not callable(function) or inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
+            raise TypeError(f"boundary needs a function that returns whole replies, not {function!r}")
+        names = list(inspect.signature(function).parameters)
+        name = message or next((name for name in names if name not in ("self", "cls")), "")
+        if name not in names:
+            raise TypeError(f"boundary finds no parameter {name!r} for the message in {function!r}")
+        at, is_async = names.index(name), inspect.iscoroutinefunction(function)
+
+        async def serve(args: tuple[Any, ...], kwargs: Message) -> Any:
+            given: Any = kwargs[name] if name in kwargs else args[at] if at < len(args) else None
+            outer = _current.get()
+            if outer is not None and outer.wrapped and not _is_modern(given):
+                # The server calls itself: that is part of the request in progress.
+                reply = function(*args, **kwargs)
+                return await reply if is_async else reply
+            token = _current.set(None)
+            try:
+                early = self.begin(given)
+                request = _current.get()
+                # [listen]
+                if request is not None and request.settled:
+                    return None
+                # [/listen]
+                if early is None:
+                    if request is not None:
+                        request.wrapped, own = True, _own(given, request)
+                        kwargs = {**kwargs, name: own} if name in kwargs else kwargs
+                        args = args if name in kwargs else (*args[:at], own, *args[at + 1 :])
+                    try:
+                        reply = function(*args, **kwargs)
+                        return self._returned(await reply if is_async else reply, request)
+                    except BaseException as exc:
+                        ending = _ending(exc)
+                        if ending is None:
+                            raise
+                        if "id" not in _dict(given):
+                            return None
+                        early = self.finish({"jsonrpc": "2.0", "id": given["id"], **ending.body})
+                # [send]
+                if send is not None:
+                    write = send if callable(send) else _found(send, function, {**dict(zip(names, args, strict=False)), **kwargs})
+                    sent = write(early)
+                    return await sent if is_async and inspect.isawaitable(sent) else None
+                # [/send]
+                return early
+            finally:
+                # Not set(None): when a tool called the dispatcher, its own request goes on.
+                _current.reset(token)
+
+        @functools.wraps(function)
+        async def wrapper(*args: Any, **kwargs: Any) -> Any:
+            return await serve(args, kwargs)
+
+        @functools.wraps(function)
+        def sync_wrapper(*args: Any, **kwargs: Any) -> Any:
+            try:
+                # A coroutine that never waits runs to its end at the first step.
+                serve(args, kwargs).send(None)
+            except StopIteration as end:
+                return end.value
+
+        return wrapper if is_async else sync_wrapper
+
+    def _returned(self, reply: Any, request: _Request | None) -> Any:
+        if request is None or not _is_reply(reply):
+            return reply
+        # Notifications are never answered.
+        return None if request.id is None else self.finish({**reply, "id": request.id})
+
+    # [/boundary]
+    # [outgoing]
+    def outgoing(self, message: Message) -> list[Message]:
+        """On a channel that replies and notifications share: the messages to write in place of this one."""
+        request, legacy = _current.get(), [message] if self._met_legacy else []
+        if _is_reply(message):
+            if message.get("id") is None and self._last_modern:
+                # Notifications are never answered, and what could not be read is answered without an id.
+                if request is not None and request.id is None and _dict(message.get("error")).get("code") != -32700:
+                    return []
+                message = {key: value for key, value in message.items() if key != "id"}
+            return [self.finish(message)]
+        method, params = message.get("method"), _dict(message.get("params"))
+        if "id" in message and request is not None:
+            raise Refused(-32603, f"{method} cannot be sent to a client of {VERSION}")
+        # [logging]
+        if method == "notifications/message" and request is not None:
+            wanted = request.meta.get(_LOG_LEVEL)
+            heard = _LEVELS[_LEVELS.index(wanted) :] if wanted in _LEVELS else ()
+            return [message] if params.get("level") in heard else []
+        # [/logging]
+        # [listen]
+        if method in _CHANGES or method == _UPDATED:
+            wanted = params.get("uri") if method == _UPDATED else _CHANGES[method]
+            tagged = [_tagged(message, listener) for listener, granted in [*self._granted.items()] if wanted in granted]
+            return tagged + (legacy if method in _CHANGES or not tagged else [])
+        # [/listen]
+        # Nothing else may reach a client of this revision that it did not ask for, and no request at all.
+        asked = method is None or method in ("notifications/progress", "notifications/subscriptions/acknowledged")
+        return [message] if asked else legacy
+
+    # [/outgoing]
+    # [logging]
+    def log_level(self, stored: str) -> str:
+        """The threshold of the request in progress; `stored` is what a legacy client has set."""
+        request = _current.get()
+        return stored if request is None else str(request.meta.get(_LOG_LEVEL, "emergency"))
+
+    # [/logging]
+    # [capabilities]
+    def client_capabilities(self, stored: Message) -> Message:
+        """What the client of the request in progress can do; `stored` is what a legacy client has said."""
+        request = _current.get()
+        return stored if request is None else _dict(request.meta.get(_CAPABILITIES))
+
+    # [/capabilities]
+    # [ask]
+    def ask(self, method: str, params: Message | None = None) -> Message:
+        """The client's answer. On the first round the request ends here, and comes again with the answer.
+
+        A tool runs from its start on every round, so what it does before this call is done again.
+        """
+        request = _current.get()
+        if request is None:
+            raise RuntimeError(f"{method} can only be asked during a request of {VERSION}")
+        if request.method not in _NAMED:
+            raise Refused(-32603, f"{request.method} may not ask the client")
+        capability, member, kind = _QUESTIONS[method]
+        asked = {key: value for key, value in (params or {}).items() if key not in ("elicitationId", "task")}
+        mode, needs = str(asked.get("mode", "form")), {"tools": asked.get("tools"), "context": asked.get("includeContext")}
+        parts = [mode] if capability == "elicitation" else [part for part in needs if needs[part] not in (None, [], "none")]
+        declared = _dict(request.meta.get(_CAPABILITIES)).get(capability)
+        if not isinstance(declared, dict) or not {*parts} <= {*(declared or {"form": {}})}:
+            required: Message = {capability: {part: {} for part in parts}}
+            raise Refused(-32021, f"The client cannot answer {method}", requiredCapabilities=required)
+        request.asked += 1
+        key = f"{capability}-{request.asked}"
+        if capability == "elicitation" and mode == "form":
+            # Consent is for the exact question: if it changes between the rounds, it is asked again.
+            key += "-" + _digest(asked)[:8]
+        if key not in request.answers:
+            given = _dict(request.params.get("inputResponses"))
+            if key not in given:
+                questions = {key: {"method": method, **({"params": asked} if asked else {})}}
+                result = {"resultType": "input_required", "inputRequests": questions, "requestState": _sealed(request)}
+                raise InputRequired("input required", result=result)
+            answer = _dict(given[key])
+            content, action = answer.get("content", {}), answer.get("action", "accept")
+            if not isinstance(answer.get(member), kind) or action not in ("accept", "decline", "cancel") or content is None:
+                raise Refused(-32602, f"Invalid params: inputResponses[{key!r}] does not answer {method}")
+            request.answers[key] = answer
+        return _dict(request.answers[key])
+
+    # [/ask]
+    def _admit(self, message: Any, headers: Headers) -> _Request | None:  # -http: , headers: Headers
+        """The 2026-07-28 message that this is, or None for any other. Checks what the protocol wants, in its order."""
+        if not isinstance(message, dict):
+            if self.legacy:
+                return None
+            raise Refused(-32600, "Invalid request: not an object")
+        method, params, meta = message.get("method"), _dict(message.get("params")), _meta(message)
+        if method is None and ("result" in message or "error" in message):
+            return None
+        modern = _is_modern(message)
+        # [http]
+        given = {name.lower(): value for name, value in (headers or {}).items()}
+        modern = modern or given.get("mcp-protocol-version") == VERSION
+        # [/http]
+        if "id" not in message and isinstance(method, str):
+            # A notification does not say its revision; it comes from the client of the latest request.
+            return _Request(None, method, params, meta) if modern or self._last_modern else None
+        self._last_modern = modern or not self.legacy
+        if not self._last_modern:
+            self._met_legacy = True
+            return None
+        if method == "initialize" and not modern:
+            asked = str(params.get("protocolVersion"))
+            raise Refused(-32022, f"This server speaks MCP {VERSION} only", supported=[VERSION], requested=asked)
+        if not isinstance(method, str) or type(message.get("id")) not in (str, int):
+            raise Refused(-32600, "Invalid request")
+        version = meta.get(_PROTOCOL)
+        if not isinstance(version, str) or not isinstance(meta.get(_CAPABILITIES), dict):
+            raise Refused(-32602, f"Invalid params: MCP {VERSION} wants {_PROTOCOL} and {_CAPABILITIES} in _meta")
+        # [http]
+        name = params.get(_NAMED.get(method, ""))
+        for header, value in (("mcp-protocol-version", version), ("mcp-method", method), ("mcp-name", name)):
+            if headers is not None and value is not None and _decoded(given.get(header, "")) != value:
+                raise Refused(-32020, f"Header mismatch: {header} does not match the body")
+        # [/http]
+        if version != VERSION:
+            raise Refused(-32022, f"This server speaks MCP {VERSION}", supported=[VERSION], requested=version)
+        if not self._serves(method):
+            raise Refused(-32601, f"Method not found in MCP {VERSION}: {method}")
+        # [logging]
+        if meta.get(_LOG_LEVEL, "info") not in _LEVELS:
+            raise Refused(-32602, f"Invalid params: unknown {_LOG_LEVEL}")
+        # [/logging]
+        request = _Request(message["id"], method, params, meta)
+        # [ask]
+        if method in _NAMED:
+            request.answers = _opened(request)
+        # [/ask]
+        return request
+
+    def _answer(self, request: _Request, headers: Headers) -> Message | None:  # -http: , headers: Headers
+        if request.method == "server/discover" and request.id is not None and request.method not in (self.methods or ()):
+            result = {"supportedVersions": [VERSION], "capabilities": self._claims()}
+            text = _value(self.instructions)
+            return self.finish({"jsonrpc": "2.0", "id": request.id, "result": {**result, **({"instructions": text} if text else {})}})
+        # [listen]
+        if request.method == "subscriptions/listen" and request.id is not None and headers is None:  # -http: and headers is None
+            return self._opened_stream(request)
+        if request.method == "notifications/cancelled":
+            gone = request.params.get("requestId")
+            granted = self._granted.pop(gone, None) if type(gone) in (str, int) else None
+            if granted is not None:
+                self.subscribed -= granted.difference(*self._granted.values())
+                request.settled = True
+        # [/listen]
+        return None
+
+    def _serves(self, method: str) -> bool:
+        # [listen]
+        if method == "subscriptions/listen":
+            return bool(self._grants())
+        # [/listen]
+        feature = _FEATURES.get(method.partition("/")[0])
+        known = self.methods is None or method in self.methods or method == "server/discover"
+        return known and method not in _REMOVED and (feature is None or feature in self._claims())
+
+    def _claims(self) -> Message:
+        """The declared capabilities, as far as they are served at this revision."""
+        claims = {
+            name: {key: part for key, part in _dict(claim).items() if part is not None and key not in _UNSERVED}
+            for name, claim in _dict(_value(self.capabilities)).items()
+            if claim is not None and claim is not False and name not in _UNSERVED
+        }
+        if self.methods is None:
+            return claims
+        features, served = {*_FEATURES.values()}, {_FEATURES.get(method.partition("/")[0]) for method in self.methods}
+        if features.isdisjoint(claims):
+            # Older clients try tools/list whatever is declared; those of this revision go by the claims.
+            return claims | {name: {} for name in _FEATURES.values() if name in served - _UNSERVED}
+        return {name: claim for name, claim in claims.items() if name in served or name not in features}
+
+    # [listen]
+    def _grants(self) -> set[str]:
+        claims = self._claims()
+        changes = {name for name in _CHANGES.values() if _dict(claims.get(name.removesuffix("ListChanged"))).get("listChanged")}
+        return changes | ({"resourceSubscriptions"} if _dict(claims.get("resources")).get("subscribe") else set())
+
+    def _opened_stream(self, request: _Request) -> Message:
+        wanted = request.params.get("notifications")
+        if not isinstance(wanted, dict):
+            raise Refused(-32602, "Invalid params: notifications must be an object")
+        granted: Message = {name: True for name in sorted(self._grants()) if wanted.get(name) is True}
+        uris = wanted.get("resourceSubscriptions")
+        watched = {uri for uri in uris if isinstance(uri, str)} if isinstance(uris, list) and "resourceSubscriptions" in self._grants() else set()
+        self._granted[request.id] = {*granted, *watched}
+        self.subscribed |= watched
+        if watched:
+            granted["resourceSubscriptions"] = sorted(watched)
+        body = {"jsonrpc": "2.0", "method": "notifications/subscriptions/acknowledged", "params": {"notifications": granted}}
+        return _tagged(body, request.id)
+
+    # [/listen]
+    def _finished(self, reply: Message, request: _Request) -> Message:
+        # A typed reply may come with its empty fields.
+        done = {key: value for key, value in reply.items() if value is not None and key not in ("result", "error")}
+        error, result = reply.get("error"), reply.get("result")
+        # [ask]
+        if _dict(error).get("code") == -32042:
+            # "URL elicitation required" has become a question like any other.
+            try:
+                for asked in _dict(_dict(error).get("data")).get("elicitations") or ():
+                    self.ask("elicitation/create", {"mode": "url", **_dict(asked)})
+            except Ending as ending:
+                return self._finished({**done, **ending.body}, request)
+        # [/ask]
+        if error is not None:
+            return {**done, "error": _error(error, request)}
+        if result is not None and not isinstance(result, dict):
+            return {**done, "result": result}
+        result = {key: value for key, value in _dict(result).items() if value is not None or key == "structuredContent"}
+        kind = result.setdefault("resultType", "complete")
+        if kind == "input_required" and request.method not in _NAMED:
+            return {**done, "error": {"code": -32603, "message": f"{request.method} may not ask the client"}}
+        if kind == "complete" and request.method in _CACHEABLE:
+            # The only hints that are safe to make up: stale at once, and for this user only.
+            result = {"ttlMs": 0, "cacheScope": "private"} | result
+        info = _dict(_value(self.info))
+        identity = {_OURS + "serverInfo": info} if info.get("name") and info.get("version") else {}
+        return {**done, "result": {**result, "_meta": {**identity, **_dict(result.get("_meta"))}}}
+
+
+def _error(error: Any, request: _Request) -> Message:
+    """The error with a code that exists in this revision."""
+    error = dict(error) if isinstance(error, dict) else {"message": str(error)}
+    code = error.get("code")
+    if type(code) is not int or code == -32042:
+        code = -32603
+    elif code == -32002 or (code == -32601 and request.method in _NAMED):
+        code = -32602
+    if code == -32602 and request.method == "resources/read" and error.get("data") is None:
+        error["data"] = {"uri": request.params.get("uri")}
+    return {**error, "code": code, "message": str(error.get("message") or "Internal error")}
+
+
+def _dict(value: Any) -> Message:
+    return value if isinstance(value, dict) else {}
+
+
+def _value(value: Any) -> Any:
+    return value() if callable(value) else value
+
+
+def _meta(message: Any) -> Message:
+    return _dict(_dict(_dict(message).get("params")).get("_meta"))
+
+
+def _is_modern(message: Any) -> bool:
+    meta, method = _meta(message), _dict(message).get("method")
+    return _PROTOCOL in meta or _CAPABILITIES in meta or method in ("server/discover", "subscriptions/listen")
+
+
+def _is_reply(value: Any) -> bool:
+    return isinstance(value, dict) and "jsonrpc" in value and "method" not in value and bool({"result", "error"} & {*value})
+
+
+# [boundary]
+def _own(message: Message, request: _Request) -> Message:
+    """The message without what is for us: a strict server refuses parameters that it does not know."""
+    if request.id is None:
+        return message
+    hidden = {"_meta", "inputResponses", "requestState"}  # -ask: , "inputResponses", "requestState"
+    params = {key: value for key, value in request.params.items() if key not in hidden}
+    meta = {key: value for key, value in request.meta.items() if not key.startswith(_OURS)}
+    return {**message, "params": {**params, **({"_meta": meta} if meta else {})}}
+
+
+def _ending(exc: BaseException) -> Ending | None:
+    """The ending that an exception is or holds: a task group wraps what its tasks raise."""
+    if isinstance(exc, Ending):
+        return exc
+    return next(filter(None, map(_ending, getattr(exc, "exceptions", ()))), None)
+
+
+# [/boundary]
+# [send]
+def _found(name: str, function: Any, arguments: Message) -> Any:
+    root, _, rest = name.partition(".")
+    me = arguments.get("self", getattr(function, "__self__", None))
+    owner = arguments if root in arguments else inspect.unwrap(function).__globals__
+    found = getattr(me, root) if root not in arguments and hasattr(me, root) else owner[root]
+    return operator.attrgetter(rest)(found) if rest else found
+
+
+# [/send]
+# [listen]
+def _tagged(message: Message, stream: Any) -> Message:
+    params = _dict(message.get("params"))
+    return {**message, "params": {**params, "_meta": {**_dict(params.get("_meta")), _OURS + "subscriptionId": stream}}}
+
+
+# [/listen]
+# [ask]
+def _digest(value: Any) -> str:
+    return hashlib.sha256(json.dumps(value, sort_keys=True, default=str).encode()).hexdigest()
+
+
+def _about(request: _Request) -> str:
+    hidden = ("_meta", "inputResponses", "requestState")
+    return _digest([request.method, {key: value for key, value in request.params.items() if key not in hidden}])
+
+
+def _sealed(request: _Request) -> str:
+    """What this round knows, for the client to bring back: signed, for this request only, and not for ever."""
+    until = int(time.time()) + _STATE_SECONDS
+    body = json.dumps({"about": _about(request), "until": until, "answers": request.answers}).encode()
+    return base64.urlsafe_b64encode(hmac.digest(_STATE_KEY, body, "sha256") + body).decode()
+
+
+def _opened(request: _Request) -> Message:
+    """What earlier rounds knew. Whatever the client has made up or changed is refused."""
+    if not isinstance(request.params.get("inputResponses", {}), dict):
+        raise Refused(-32602, "Invalid params: inputResponses must be an object")
+    if "requestState" not in request.params:
+        return {}
+    try:
+        raw = base64.urlsafe_b64decode(request.params["requestState"])
+        # Base64 has many spellings of the same bytes; only the one that was given counts.
+        genuine = base64.urlsafe_b64encode(raw).decode() == request.params["requestState"]
+        body = json.loads(raw[32:])
+        if genuine and hmac.compare_digest(raw[:32], hmac.digest(_STATE_KEY, raw[32:], "sha256")):
+            if body["about"] == _about(request) and body["until"] >= time.time():
+                return _dict(body["answers"])
+    except (TypeError, ValueError):
+        pass
+    raise Refused(-32602, "Invalid params: requestState does not belong to this request or is too old")
+
+
+# [/ask]
+# [http]
+def _decoded(value: str) -> str | None:
+    if not (value.startswith("=?base64?") and value.endswith("?=")):
+        return value.strip()
+    try:
+        return base64.b64decode(value[9:-2], validate=True).decode()
+    except ValueError:
+        return None
+
+
+def http_status(reply: Message) -> int:
+    """The HTTP status of a reply to a 2026-07-28 request."""
+    code = _dict(reply.get("error")).get("code")
+    return 404 if code == -32601 else 400 if code in (-32700, -32600, -32602, -32020, -32021, -32022) else 200
+# [/http]
