@@ -44,6 +44,7 @@ class Check:
     capability: str
     negative: bool
     refuses: bool
+    whole: bool  # all capabilities are kept, not an answer about one
 
 
 class Use(str, Enum):
@@ -173,10 +174,11 @@ def _checked(
             case ast.Subscript(slice=key):
                 test, capability = parent, module.string(key) or ""
             case _:
-                yield Check(node, node, "", False, False)
+                yield Check(node, node, "", negative=False, refuses=False, whole=True)
                 return
     test, negative = _condition(test, negative, module)
-    yield Check(test, node, capability, negative, _refuses(test, negative, capability, function, module, asks))
+    refuses = _refuses(test, negative, capability, function, module, asks)
+    yield Check(test, node, capability, negative=negative, refuses=refuses, whole=whole)
 
 
 def _condition(test: ast.expr, negative: bool, module: Module) -> tuple[ast.expr, bool]:

@@ -23,6 +23,7 @@ _ELSEWHERE = frozenset(
         "map",
     }
 )
+_NO_REQUESTS = frozenset({"initialize", "notifications/initialized", "notifications/roots/list_changed"})
 _TABLES = ast.Dict | ast.List | ast.Tuple | ast.Call
 
 
@@ -163,3 +164,37 @@ def _catches_all(handler: ast.excepthandler) -> bool:
 
 def _raises_again(handler: ast.excepthandler) -> bool:
     return isinstance(handler, ast.ExceptHandler) and isinstance(handler.body[-1], ast.Raise) and handler.body[-1].exc is None
+
+
+def untimely(asking: Asking) -> Iterator[Doubt]:
+    """Questions that are asked outside a request, where nothing can be ended in order to ask."""
+    module = asking.module
+    handlers: dict[str, str] = {}
+    for node in ast.walk(module.tree):
+        if isinstance(node, ast.Dict):
+            handlers |= {
+                dotted(v).rsplit(".", 1)[-1]: text for k, v in zip(node.keys, node.values, strict=True) if (text := module.string(k))
+            }
+    for function in module.functions.values():
+        for node in function.own:
+            if not isinstance(node, ast.Call) or not asking.needs_of(node, function):
+                continue
+            around = {text for parent in module.ancestors(node) for text in _chosen(parent, node, module)}
+            if around & _NO_REQUESTS or handlers.get(function.short) in _NO_REQUESTS:
+                yield Doubt(
+                    module.span(node), "this asks the client outside a request; each request that needs the answer has to ask for itself"
+                )
+
+
+def _chosen(parent: ast.AST, node: ast.AST, module: Module) -> Iterator[str]:
+    """The methods that a branch around the node is for."""
+    match parent:
+        case ast.If(test=ast.Compare(ops=[ast.Eq() | ast.In()]) as test, body=body) if any(node in walk(s) for s in body):
+            named = [test.left, *test.comparators]
+        case ast.match_case(pattern=pattern):
+            named = [value.value for value in ast.walk(pattern) if isinstance(value, ast.MatchValue)]
+        case _:
+            named = []
+    for value in named:
+        elements = value.elts if isinstance(value, ast.Tuple | ast.List | ast.Set) else [value]
+        yield from (text for element in elements if (text := module.string(element)))

@@ -9,11 +9,19 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ..facts.functions import Module, read
-from ..facts.waiters import Doubt, Form, Waiter, waiters
+from ..facts.asking import Asking, asking
+from ..facts.clientstate import Check
+from ..facts.consent import openings
+from ..facts.functions import Module
+from ..facts.reach import swallowed, untimely
+from ..facts.waiters import Doubt, Form, Waiter
 from ..rule import Era
 from ..source import Source, Span
+from . import clientstate, leftovers
 from .edits import Edit
+from .tree import Tree
+
+_CHANGES = frozenset({"list_changed", "updated"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,48 +45,70 @@ class Blocker:
     reason: str
 
 
-def plan(source: Source, tree: ast.Module, *, era: Era, boundary: frozenset[str] = frozenset(), handle: str = "MCP") -> Plan | Blocker:
-    """The edits beside the two hooks for one module, `tree` being its untouched syntax.
+def plan(module: Module, tree: Tree, *, era: Era, boundary: frozenset[str] = frozenset(), handle: str = "MCP") -> Plan | Blocker:
+    """The edits beside the two hooks for one module.
 
     `boundary` names the dispatchers (dotted inside the module) that get the hooks; what stands above them in the call
     tree is not looked at. `handle` is how the `Stateless` object is called where functions use it.
     """
-    module = read(source, tree)
+    found = asking(module)
     edits: list[Edit] = []
-    parts: set[str] = set()
-    for waiter in waiters(module):
-        if isinstance(waiter, Doubt):
-            return Blocker(*waiter)
-        parts.add("ask")
-        edits += _asked(waiter, module, era, handle)
-    return Plan(tuple(edits), frozenset(parts))
+    before: int | None = None
+    for step in _steps(found, module, tree, era, boundary, handle):
+        match step:
+            case Doubt(span=span, reason=reason):
+                return Blocker(span, reason)
+            case int():
+                before = step if before is None else min(before, step)
+            case Edit():
+                edits.append(step)
+    return Plan(tuple(edits), frozenset(_parts(found, module)), before)
 
 
-def _asked(waiter: Waiter, module: Module, era: Era, handle: str) -> Iterator[Edit]:
+def _steps(found: Asking, module: Module, tree: Tree, era: Era, boundary: frozenset[str], handle: str) -> Iterator[Edit | Doubt | int]:
+    yield from found.doubts
+    yield from untimely(found)
+    yield from swallowed(found, boundary)
+    for opening in openings(found):
+        yield Doubt(opening.span, opening.reason)
+    for waiter in found.waiters:
+        yield from asked(waiter, module, era, handle)
+    for check in found.checks():
+        if era is Era.MODERN and (statement := _whole_refusal(check, module)) is not None:
+            yield from leftovers.statement(statement, module, tree)
+        else:
+            yield from clientstate.checked(check, module, era, handle)
+    yield from clientstate.levelled(module, era, handle)
+    yield from clientstate.subscriptions(module, handle)
+    if era is Era.MODERN:
+        yield from leftovers.edits(found, module, tree)
+
+
+def asked(waiter: Waiter, module: Module, era: Era, handle: str) -> Iterator[Edit]:
     """The modern way through a waiter: `MCP.ask` in place of sending and waiting."""
     source, body = module.source, waiter.function.node.body
     ask = f"{handle}.ask({module.text(waiter.request.method)}, {_params(waiter, module)})"
     if waiter.envelope:
         ask = f'{{"result": {ask}}}'
     first, last = module.span(body[waiter.start]), module.span(body[waiter.stop - 1])
-    indent = _indent(source, first.start)
     match waiter.form:
         case Form.LEAVE:
             statement = f"return {ask}"
         case Form.TAIL:
-            inner = module.span(waiter.answer)
-            statement = f"{source.slice(Span(last.start, inner.start))}{ask}{source.slice(Span(inner.end, last.end))}"
+            end, inner = module.span(body[-1]), module.span(waiter.answer)
+            statement = f"{source.slice(Span(end.start, inner.start))}{ask}{source.slice(Span(inner.end, end.end))}"
         case Form.WRAP:
             statement = f"{ast.unparse(waiter.answer)} = {ask}"
     if era is Era.MODERN:
         yield Edit(Span(first.start, last.end), statement)
-    elif waiter.form is Form.WRAP:
-        yield Edit(
-            Span(first.start, first.start), _lines(source, f"if {handle}.modern:", f"    {statement}", "else:", "", indent=indent) + "    "
-        )
+        return
+    indent = _indent(source, first.start)
+    lines = [f"if {handle}.modern:", f"    {statement}"]
+    if waiter.form is Form.WRAP:
+        yield Edit(Span(first.start, first.start), _joined(source, indent, *lines, "else:", "    "))
         yield from _indented(module, Span(first.start, last.end))
     else:
-        yield Edit(Span(first.start, first.start), _lines(source, f"if {handle}.modern:", f"    {statement}", "", indent=indent))
+        yield Edit(Span(first.start, first.start), _joined(source, indent, *lines, ""))
 
 
 def _params(waiter: Waiter, module: Module) -> str:
@@ -86,16 +116,35 @@ def _params(waiter: Waiter, module: Module) -> str:
     if params is None:
         return "{}"
     text = module.text(params)
-    # A dict may be written over several lines; inside the new call it stays as it is.
     return f"{text} or {{}}" if waiter.request.optional and not isinstance(params, ast.Dict) else text
 
 
+def _whole_refusal(check: Check, module: Module) -> ast.If | None:
+    """The `if` that does nothing but refuse clients without the capability: `MCP.ask` does that."""
+    match module.parents.get(check.test):
+        case ast.If(test=test, orelse=[]) as statement if check.refuses and check.negative and test is check.test:
+            holder = module.parents.get(statement)
+            is_elif = isinstance(holder, ast.If) and holder.orelse == [statement]
+            return None if is_elif else statement
+    return None
+
+
+def _parts(found: Asking, module: Module) -> Iterator[str]:
+    if found.waiters:
+        yield "ask"
+    for node in ast.walk(module.tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.startswith("notifications/"):
+            if node.value == "notifications/message":
+                yield "logging"
+            elif node.value.rsplit("/", 1)[-1] in _CHANGES and "roots" not in node.value:
+                yield "listen"
+
+
 def _indent(source: Source, offset: int) -> str:
-    start = source.line_starts[source.position(offset).line - 1]
-    return source.utf8[start:offset].decode("utf-8")
+    return source.utf8[source.line_starts[source.position(offset).line - 1] : offset].decode("utf-8")
 
 
-def _lines(source: Source, *lines: str, indent: str) -> str:
+def _joined(source: Source, indent: str, *lines: str) -> str:
     """Lines with this indentation, the first one without: it stands where a statement began."""
     return f"{source.newline}{indent}".join(lines)
 
@@ -106,7 +155,7 @@ def _indented(module: Module, span: Span) -> Iterator[Edit]:
     inside = [
         module.span(node)
         for node in ast.walk(module.tree)
-        if isinstance(node, ast.Constant | ast.JoinedStr) and getattr(node, "end_lineno", 0) != getattr(node, "lineno", 0)
+        if isinstance(node, ast.Constant | ast.JoinedStr) and node.end_lineno != node.lineno
     ]
     for start in source.line_starts:
         if span.start < start < span.end and not any(text.start < start < text.end for text in inside):

@@ -1,0 +1,138 @@
+"""Reads what a server kept about its client from the request in progress instead: capabilities, log level, subscribed URIs."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from collections.abc import Iterator
+
+from ..facts.clientstate import Check, Stored, Use, capabilities, initial, is_whole, levels, reads, subscribed, uses
+from ..facts.functions import Module, dotted, targets
+from ..facts.waiters import Doubt
+from ..rule import Era
+from ..source import Span
+from .edits import Edit
+
+_UPDATED = "notifications/resources/updated"
+# What a request that names no level gets: the runtime lets none of its messages through.
+_SILENT = '"emergency"'
+
+
+def checked(check: Check, module: Module, era: Era, handle: str) -> Iterator[Edit | Doubt]:
+    """One look at the stored capabilities."""
+    span, text = module.span(check.test), module.text(check.test)
+    parent = module.parents.get(check.test)
+    if check.refuses:
+        # `MCP.ask` refuses by itself, with the code and the data of this revision; so the old refusal is for old clients.
+        free: type[ast.boolop]
+        if check.negative:
+            free, new = ast.And, f"not {handle}.modern" + (f" and {text}" if era is Era.DUAL else "")
+        else:
+            free, new = ast.Or, f"{handle}.modern" + (f" or {text}" if era is Era.DUAL else "")
+        alone = isinstance(parent, ast.If) or (isinstance(parent, ast.BoolOp) and isinstance(parent.op, free)) or era is Era.MODERN
+        yield Edit(span, new if alone else f"({new})")
+    elif check.whole:
+        stored = module.text(check.stored) if era is Era.DUAL else "{}"
+        yield Edit(module.span(check.stored), f"{handle}.client_capabilities({stored})")
+    elif check.capability:
+        new = f'"{check.capability}" in {handle}.client_capabilities({{}})'
+        yield Edit(
+            module.span(check.stored), f"({new} if {handle}.modern else {module.text(check.stored)})" if era is Era.DUAL else f"({new})"
+        )
+    else:
+        yield Doubt(module.span(check.stored), "what is kept of the client's capabilities is not understood")
+
+
+def levelled(module: Module, era: Era, handle: str) -> Iterator[Edit | Doubt]:
+    """The stored log level, where it is read."""
+    for stored in levels(module):
+        for node, _ in reads(stored, module):
+            span, text = module.span(node), module.text(node)
+            if is_whole(stored):
+                kept = text if era is Era.DUAL else _first_value(stored, module) or _SILENT
+                yield Edit(span, f"{handle}.log_level({kept})")
+                continue
+            made, taken = module.span(stored.made), module.span(stored.taken)
+            around = module.source.slice(Span(made.start, taken.start)), module.source.slice(Span(taken.end, made.end))
+            if not _is_known_everywhere(stored, module):
+                yield Doubt(span, "how the log level is kept is not understood")
+                continue
+            new = f"{around[0]}{handle}.log_level({_SILENT}){around[1]}"
+            yield Edit(span, f"({new} if {handle}.modern else {text})" if era is Era.DUAL else new)
+
+
+def subscriptions(module: Module, handle: str) -> Iterator[Edit | Doubt | int]:
+    """The set of subscribed URIs; a number is the offset before which the module must define the handle."""
+    announces = any(isinstance(node, ast.Constant) and node.value == _UPDATED for node in ast.walk(module.tree))
+    for kept in subscribed(module):
+        name = dotted(kept)
+        start = initial(name, module) if name else None
+        found = list(uses(name, module)) if name else []
+        if start is not None and start.value is not None and _is_empty_set(start.value) and not any(use is Use.OTHER for _, use in found):
+            target = next(targets(start))
+            yield Edit(module.span(start), f"{module.text(target)} = {handle}.subscribed")
+            if module.function_of(start) is None:
+                yield module.span(_outermost(start, module)).start
+            continue
+        if not announces:
+            continue
+        if not name or not all(use in (Use.MEMBER, Use.EACH) or _fills(node, module) for node, use in found):
+            yield Doubt(module.span(kept), "who is subscribed to what is kept in a way that is not understood")
+            continue
+        for node, use in found:
+            text = module.text(node)
+            if use is Use.EACH:
+                yield Edit(module.span(node), f"{{*{text}, *{handle}.subscribed}}")
+            elif use is Use.MEMBER and isinstance(test := module.parents.get(node), ast.Compare):
+                word, joint = ("in", "or") if isinstance(test.ops[0], ast.In) else ("not in", "and")
+                yield Edit(module.span(test), f"({module.text(test)} {joint} {module.text(test.left)} {word} {handle}.subscribed)")
+
+
+def stores(module: Module) -> Iterator[Stored]:
+    """Everything that is kept about the client and has no reader once requests speak for themselves."""
+    yield from capabilities(module)
+    yield from levels(module)
+
+
+def _first_value(stored: Stored, module: Module) -> str:
+    for node in ast.walk(module.tree):
+        if isinstance(node, ast.Assign | ast.AnnAssign) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
+            for target in targets(node):
+                if f".{getattr(target, 'attr', '')}" == stored.name or dotted(target) == stored.name:
+                    return module.text(node.value)
+    return ""
+
+
+def _is_known_everywhere(stored: Stored, module: Module) -> bool:
+    """Whether the expression means the same wherever it stands."""
+    local = stored.function.assigned.keys() | set(stored.function.parameters)
+    inside = {id(node) for node in ast.walk(stored.taken)}
+    return all(
+        node.id not in local or (node.id == "self" and bool(stored.owner)) or hasattr(builtins, node.id)
+        for node in ast.walk(stored.made)
+        if isinstance(node, ast.Name) and id(node) not in inside
+    )
+
+
+def _is_empty_set(node: ast.expr) -> bool:
+    match node:
+        case ast.Call(func=func, args=[], keywords=[]):
+            return dotted(func.value if isinstance(func, ast.Subscript) else func) == "set"
+    return False
+
+
+def _outermost(node: ast.stmt, module: Module) -> ast.stmt:
+    while isinstance(parent := module.parents.get(node), ast.stmt):
+        node = parent
+    return node
+
+
+def _fills(node: ast.expr, module: Module) -> bool:
+    """Whether a use only adds or takes away an entry."""
+    parent = module.parents.get(node)
+    match parent:
+        case ast.Attribute(attr="add" | "discard" | "remove" | "append" | "pop"):
+            return isinstance(module.parents.get(parent), ast.Call)
+        case ast.Subscript(ctx=ast.Store() | ast.Del()):
+            return True
+    return False
