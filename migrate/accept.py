@@ -1,0 +1,46 @@
+"""Whether a rewritten file may take the place of the old one: what speaks against it, in one sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from .facts.mask import parse
+from .facts.model import FileFacts
+from .rewrite.tree import Tree
+from .scope import Names, names_of
+from .source import Source
+
+
+def names(source: Source) -> Names:
+    """The names of a file. Raises SyntaxError."""
+    return names_of(parse(source)[0])
+
+
+def objection(before: FileFacts, tree: Tree, others: Iterable[FileFacts]) -> str | None:
+    """Why the tree's source must not be written; None if nothing speaks against it. `others` are the rest of the project."""
+    import libcst
+
+    after = tree.source
+    try:
+        _ = tree.module
+        new = names(after)
+    except (SyntaxError, ValueError, RecursionError, libcst.ParserSyntaxError) as error:
+        return f"the result cannot be parsed: {str(error).splitlines()[0]}"
+    try:
+        after.encode(after.text)
+    except UnicodeEncodeError as error:
+        return f"{after.encoding} cannot hold {error.object[error.start : error.end]!r}"
+    old = names(before.source)
+    if undefined := new.undefined - old.undefined:
+        return f"{_listed(undefined)} would be undefined"
+    if doubled := new.doubled_imports - old.doubled_imports:
+        return f"{_listed(what for _, what in doubled)} would be imported twice"
+    lost = {f"{before.module}.{name}" for name in old.bound - new.bound}
+    for other in others:
+        if wanted := lost & set(other.imports.values()):
+            return f"{other.source.path} imports {_listed(wanted)}"
+    return None
+
+
+def _listed(found: Iterable[str]) -> str:
+    return ", ".join(f"`{name}`" for name in sorted(found))

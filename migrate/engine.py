@@ -1,0 +1,389 @@
+"""Asks the rules: `check` gives findings, `fix` gives new texts. Knows no rule by name, reads and writes no file.
+
+LibCST is loaded when the first fix is wanted, not before.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, NoReturn
+
+from . import selection
+from .catalog import Catalog
+from .facts.model import FileFacts
+from .project import Project, read
+from .rewrite import edits
+from .rewrite.edits import Edit
+from .rule import Applicability, Context, Entry, Era, Finding, Import, NewFile
+from .source import Source, Span
+
+if TYPE_CHECKING:
+    from .rewrite.tree import Tree
+
+# Wiring, deleting and importing need two or three; ten means that two fixes undo each other.
+MAX_ROUNDS = 10
+_WORD = re.compile(r"[A-Za-z_]\w*")
+# One statement can lose at most all its names; every pass removes at least one.
+_MAX_PASSES = 20
+
+
+class InternalError(Exception):
+    """A rule that failed; the run goes on without it."""
+
+    def __init__(self, rule: str, path: str, reason: str) -> None:
+        super().__init__(f"{path}: {rule}: {reason}")
+        self.rule, self.path, self.reason = rule, path, reason
+
+
+@dataclass(frozen=True, slots=True)
+class Dropped:
+    """A fix that was not made, because its result could not be accepted."""
+
+    rule: str
+    path: str
+    span: Span
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Fixed:
+    """What `fix` would write, and what it leaves. All paths are relative to the run's root."""
+
+    project: Project  # the project as it would be
+    texts: Mapping[str, str]  # the new text of every file that changes
+    created: Mapping[str, str]  # files that must not exist yet, with their text
+    remaining: list[Finding]  # findings of the project as it would be
+    applied: Mapping[str, Counter[str]]  # path -> rule id -> fixes made
+    dropped: tuple[Dropped, ...]
+
+
+def _raise(error: InternalError) -> NoReturn:
+    raise error
+
+
+def check(
+    project: Project,
+    catalog: Catalog,
+    era: Era = Era.DUAL,
+    *,
+    select: Sequence[str] = (),
+    ignore: Sequence[str] = (),
+    per_file_ignores: Mapping[str, Sequence[str]] | None = None,
+    on_error: Callable[[InternalError], None] = _raise,
+) -> list[Finding]:
+    """Every finding of the chosen rules, by path, place and rule. A rule that fails is told to `on_error` and passed over.
+
+    Raises UnknownRule for a selector that no rule answers to.
+    """
+    chosen = selection.choose(catalog.entries, select, ignore)
+    ignored_in = selection.per_file(per_file_ignores or {}, catalog.entries)
+    found: set[Finding] = set()
+    for path, file in project.files.items():
+        active = chosen - ignored_in(path)
+        for fact in file.facts:
+            for entry in catalog.entries_for(fact):
+                if entry.id in active:
+                    ctx = Context(entry, file, project, era)
+                    try:
+                        found.update(catalog.module(entry).check(fact, ctx))
+                    except Exception as error:  # a rule may fail in any way, a run must not
+                        on_error(_internal(entry, path, error))
+    return sorted(found, key=_order)
+
+
+def fix(
+    project: Project,
+    catalog: Catalog,
+    era: Era = Era.DUAL,
+    *,
+    unsafe: bool = False,
+    select: Sequence[str] = (),
+    ignore: Sequence[str] = (),
+    per_file_ignores: Mapping[str, Sequence[str]] | None = None,
+    may_fix: Callable[[Source, list[Finding]], list[Finding]] = lambda source, findings: findings,
+    exists: Callable[[str], bool] = lambda path: False,
+    on_error: Callable[[InternalError], None] = _raise,
+) -> Fixed:
+    """Applies the fixes of the chosen rules until nothing changes any more.
+
+    `may_fix` leaves out the findings of a file that must not be touched (suppressed ones); `exists` tells whether a path
+    outside of the project is taken on disk.
+    """
+    find = partial(check, catalog=catalog, era=era, select=select, ignore=ignore, per_file_ignores=per_file_ignores, on_error=on_error)
+    threshold = Applicability.UNSAFE if unsafe else Applicability.SAFE
+    return _Fixing(project, catalog, era, find, threshold, may_fix, exists, on_error).run()
+
+
+def _order(finding: Finding) -> tuple[str, Span, str, str]:
+    return finding.path, finding.span, finding.rule, finding.message
+
+
+def _internal(entry: Entry, path: str, error: Exception) -> InternalError:
+    internal = InternalError(entry.id, path, f"{type(error).__name__}: {error}")
+    internal.__cause__ = error
+    return internal
+
+
+@dataclass(frozen=True, slots=True)
+class _Group:
+    """Edits that are made together or not at all; what one finding wants, or what one name that is swept away takes along."""
+
+    edits: tuple[Edit, ...]
+    finding: Finding | None = None
+    imports: frozenset[Import] = frozenset()
+    files: tuple[NewFile, ...] = ()
+
+
+class _Fixing:
+    """The rounds of one `fix`. The project grows from round to round; every step of it has been accepted."""
+
+    def __init__(
+        self,
+        project: Project,
+        catalog: Catalog,
+        era: Era,
+        find: Callable[[Project], list[Finding]],
+        threshold: Applicability,
+        may_fix: Callable[[Source, list[Finding]], list[Finding]],
+        exists: Callable[[str], bool],
+        on_error: Callable[[InternalError], None],
+    ) -> None:
+        self.start = self.project = project
+        self.catalog, self.era, self.find, self.threshold = catalog, era, find, threshold
+        self.may_fix, self.exists, self.on_error = may_fix, exists, on_error
+        self.created: dict[str, NewFile] = {}
+        self.wanted_by: defaultdict[str, set[str]] = defaultdict(set)
+        self.applied: defaultdict[str, Counter[str]] = defaultdict(Counter)
+        self.dropped: list[Dropped] = []
+        self.tried: set[Finding] = set()
+        self.trees: dict[str, Tree] = {}
+
+    def run(self) -> Fixed:
+        rounds = 0
+        while (changed := self._round()) or self._sweep():
+            rounds += bool(changed)
+            if rounds > MAX_ROUNDS:
+                self._take_back(changed)
+                break
+        return Fixed(
+            project=self.project,
+            texts={
+                path: file.source.text
+                for path, file in self.project.files.items()
+                if path in self.start.files and file.source.text != self.start.files[path].source.text
+            },
+            created={path: file.text for path, file in self.created.items()},
+            remaining=[self._left(finding) for finding in self.find(self.project)],
+            applied={path: count for path, count in self.applied.items() if count},
+            dropped=tuple(self.dropped),
+        )
+
+    def _left(self, finding: Finding) -> Finding:
+        """A finding whose fix gave nothing is for a human, whatever its rule had hoped."""
+        if finding not in self.tried:
+            return finding
+        reason = next((d.reason for d in self.dropped if (d.rule, d.path, d.span) == (finding.rule, finding.path, finding.span)), "")
+        return replace(finding, applicability=Applicability.MANUAL, hint=finding.hint or reason)
+
+    # One round
+
+    def _round(self) -> dict[str, Counter[str]]:
+        """Fixes what can be fixed at once; what changed, with the rules that did it."""
+        self.dropped, self.tried = [], set()
+        by_path: defaultdict[str, list[Finding]] = defaultdict(list)
+        for finding in self.find(self.project):
+            if finding.applicability >= self.threshold and finding.fact is not None and finding.path in self.project.files:
+                by_path[finding.path].append(finding)
+        changed: dict[str, Counter[str]] = {}
+        read_anew: list[FileFacts] = []
+        for path, findings in by_path.items():
+            file = self.project.files[path]
+            open_findings = self.may_fix(file.source, findings)
+            self.tried.update(open_findings)
+            groups = list(self._groups(file, open_findings))
+            if groups:
+                new, accepted = self._best(file, groups)
+                if accepted:
+                    changed[path] = Counter(group.finding.rule for group in accepted if group.finding is not None)
+                    read_anew += [new, *self._create(path, accepted)]
+                    self.applied[path] += changed[path]
+        if read_anew:
+            self.project = self.project.replace(read_anew)
+        return changed
+
+    def _groups(self, file: FileFacts, findings: Iterable[Finding]) -> Iterator[_Group]:
+        for finding in findings:
+            entry = self.catalog.rule(finding.rule)
+            module = self.catalog.module(entry) if entry is not None else None
+            if entry is None or not hasattr(module, "fix") or finding.fact is None:
+                continue
+            ctx = Context(entry, file, self.project, self.era)
+            try:
+                wishes = list(module.fix(finding.fact, self._tree(file.source), ctx))  # type: ignore[union-attr]
+            except Exception as error:
+                self.on_error(_internal(entry, file.source.path, error))
+                continue
+            # An edit that says what already stands there would never let the rounds come to rest.
+            made = tuple(wish for wish in wishes if isinstance(wish, Edit) if file.source.slice(wish.span) != wish.text)
+            files = tuple(wish for wish in wishes if isinstance(wish, NewFile) if not self._is_there(wish))
+            if made or files:
+                yield _Group(made, finding, frozenset(wish for wish in wishes if isinstance(wish, Import)), files)
+
+    def _best(self, file: FileFacts, groups: list[_Group]) -> tuple[FileFacts, list[_Group]]:
+        """The file with as many groups as go together; the others wait for the next round, and one that fails alone is dropped."""
+        _, waiting = edits.compose([group.edits for group in groups])
+        best, accepted = self._halved(file, [group for number, group in enumerate(groups) if number not in waiting], file, [])
+        for group in (groups[number] for number in waiting):
+            if not accepted:
+                best, accepted = self._halved(file, [group], file, [])
+        if not accepted:
+            for group in groups:
+                reason = self._result(file, [group])
+                if isinstance(reason, str) and group.finding is not None:
+                    self.dropped.append(Dropped(group.finding.rule, file.source.path, group.finding.span, reason))
+        return best, accepted
+
+    def _halved(self, file: FileFacts, groups: list[_Group], best: FileFacts, accepted: list[_Group]) -> tuple[FileFacts, list[_Group]]:
+        if not groups:
+            return best, accepted
+        result = self._result(file, [*accepted, *groups])
+        if not isinstance(result, str):
+            return result, [*accepted, *groups]
+        if len(groups) == 1:
+            return best, accepted
+        half = len(groups) // 2
+        best, accepted = self._halved(file, groups[:half], best, accepted)
+        return self._halved(file, groups[half:], best, accepted)
+
+    def _result(self, file: FileFacts, groups: Sequence[_Group]) -> FileFacts | str:
+        """The file with these groups applied, read again; or what speaks against it."""
+        for new in _files(groups):
+            if objection := self._taken(new):
+                return objection
+        try:
+            data = edits.apply(file.source.utf8, dict.fromkeys(edit for group in groups for edit in group.edits))
+        except ValueError as error:
+            return str(error)
+        source = replace(file.source, text=data.decode("utf-8"))
+        return self._accepted(file, self._with_imports(source, groups))
+
+    def _accepted(self, file: FileFacts, source: Source) -> FileFacts | str:
+        from . import accept
+        from .rewrite.tree import Tree
+
+        source = self._without_unused(file.source, source)
+        tree = Tree(source)
+        others = (other for path, other in self.project.files.items() if path != source.path)
+        if objection := accept.objection(file, tree, others):
+            return objection
+        self.trees[source.path] = tree
+        return read(source)
+
+    def _with_imports(self, source: Source, groups: Sequence[_Group]) -> Source:
+        from .rewrite import imports
+        from .rewrite.tree import Tree
+
+        needs = {need for group in groups for need in group.imports}
+        if not needs or not _parses(source):
+            return source
+        folder = PurePosixPath(source.path).parent
+        beside = (*self.project.files, *(new.path for new in _files(groups)))
+        local = {path.stem for path in map(PurePosixPath, beside) if path.parent == folder}
+        local |= {file.module.partition(".")[0] for file in self.project.files.values()}
+        return replace(source, text=edits.apply(source.utf8, imports.add(Tree(source), needs, local=local)).decode("utf-8"))
+
+    def _without_unused(self, before: Source, source: Source) -> Source:
+        """Without the imports that the edits have made useless."""
+        from . import accept
+        from .rewrite import imports
+        from .rewrite.tree import Tree
+
+        for _ in range(_MAX_PASSES):
+            if not _parses(source):
+                break
+            unused = accept.names(source).unused_imports - accept.names(before).unused_imports
+            removals = list(imports.remove(Tree(source), unused)) if unused else []
+            if not removals:
+                break
+            source = replace(source, text=edits.apply(source.utf8, removals).decode("utf-8"))
+        return source
+
+    def _tree(self, source: Source) -> Tree:
+        from .rewrite.tree import Tree
+
+        tree = self.trees.get(source.path)
+        if tree is None or tree.source.text != source.text:
+            tree = self.trees[source.path] = Tree(source)
+        return tree
+
+    # New files
+
+    def _is_there(self, new: NewFile) -> bool:
+        held = self.project.files.get(new.path)
+        return held is not None and held.source.text == new.text
+
+    def _taken(self, new: NewFile) -> str:
+        """Why a file cannot be made."""
+        if new.path in self.created:
+            return "" if self._is_there(new) else f"{new.path} would have to be written in two ways"
+        if new.path in self.project.files or self.exists(new.path):
+            return "" if self._is_there(new) else f"{new.path} exists already"
+        return "" if _parses(Source(new.path, new.text)) else f"{new.path} would not parse"
+
+    def _create(self, path: str, groups: Iterable[_Group]) -> Iterator[FileFacts]:
+        for new in _files(groups):
+            self.wanted_by[new.path].add(path)
+            if new.path not in self.created and new.path not in self.project.files:
+                self.created[new.path] = new
+                yield read(Source(new.path, new.text))
+
+    # Ends
+
+    def _sweep(self) -> dict[str, Counter[str]]:
+        """Takes away what only deleted code used, where only the new era is served. It counts for no rule."""
+        if self.era is not Era.MODERN:
+            return {}
+        from .rewrite.sweep import sweep
+
+        changed: dict[str, Counter[str]] = {}
+        for path, file in self.project.files.items():
+            original = self.start.files.get(path)
+            if original is None or original.source.text == file.source.text:
+                continue
+            mentioned = {word for other in self.project.files.values() if other is not file for word in _WORD.findall(other.source.text)}
+            groups = [_Group(tuple(swept)) for swept in sweep(original.source, self._tree(file.source), mentioned)]
+            if groups:
+                new, accepted = self._best(file, groups)
+                if accepted:
+                    changed[path] = Counter()
+                    self.project = self.project.replace([new])
+        return changed
+
+    def _take_back(self, changed: Mapping[str, Counter[str]]) -> None:
+        """Files whose fixes never come to rest stay as they were, with the files that only they needed."""
+        for path, rules in changed.items():
+            self.on_error(InternalError(", ".join(sorted(rules)), path, f"fixes do not come to rest in {MAX_ROUNDS} rounds"))
+            self.applied.pop(path, None)
+        self.project = self.project.replace(self.start.files[path] for path in changed if path in self.start.files)
+        needless = {path for path in self.created if self.wanted_by[path] <= changed.keys()}
+        self.created = {path: new for path, new in self.created.items() if path not in needless}
+        self.project = Project.link(file for path, file in self.project.files.items() if path not in needless)
+
+
+def _files(groups: Iterable[_Group]) -> Iterator[NewFile]:
+    return (new for group in groups for new in group.files)
+
+
+def _parses(source: Source) -> bool:
+    from .facts.mask import parse
+
+    try:
+        parse(source)
+    except (SyntaxError, ValueError, RecursionError):
+        return False
+    return True

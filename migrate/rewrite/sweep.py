@@ -1,0 +1,275 @@
+"""Takes away what only deleted code used: functions, classes, globals, attributes and locals that nothing mentions any more.
+
+A name counts as used wherever it is spelled: as a name, an attribute or a string, here or in another file of the project.
+What was unused before the deletion stays, and so does whatever does more than hold a value when it is assigned.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, field
+
+import libcst as cst
+
+from ..facts.mask import parse
+from ..source import Source, Span
+from . import cut
+from .edits import Edit
+from .tree import Tree
+
+_Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+_WORD = re.compile(r"[A-Za-z_]\w*")
+_DYNAMIC = frozenset({"eval", "exec", "globals", "locals", "vars", "__dict__"})
+# Calls that make or read a value and do nothing else.
+_QUIET_CALLS = frozenset(
+    {"bool", "bytes", "dict", "float", "frozenset", "int", "len", "list", "max", "min", "object", "set", "sorted", "str", "tuple"}
+    | {"Condition", "Counter", "Event", "Lock", "OrderedDict", "Queue", "RLock", "Semaphore", "WeakSet", "WeakValueDictionary"}
+    | {"compile", "defaultdict", "deque", "field", "get", "hex", "isoformat", "lower", "monotonic", "strip", "time", "upper", "uuid4"}
+)
+# Bases that do nothing when a class is derived from them, beyond what a reader expects.
+_QUIET_BASES = frozenset(
+    {"object", "Exception", "RuntimeError", "ValueError", "BaseModel", "TypedDict", "NamedTuple", "Enum", "Protocol", "ABC"}
+)
+
+
+def sweep(before: Source, tree: Tree, mentioned: Collection[str]) -> Iterator[list[Edit]]:
+    """For each name that the way from `before` to the tree left unused, the edits that delete it.
+
+    `mentioned` are the words of all other files. Deleting one name may leave others unused: call again until nothing comes.
+    """
+    was, now = _Mentions(before), _Mentions(tree.source)
+    if was.masked or now.masked:
+        return  # what newer syntax mentions cannot be seen
+    for name, places in now.definitions.items():
+        if name in mentioned or name in now.exported or name.startswith("__") or now.is_used(name) or not was.is_used(name):
+            continue
+        if all(place.may_go for place in places):
+            yield [edit for place in places for edit in _cut(tree, place)]
+    yield from _locals(was, now, tree)
+
+
+@dataclass(frozen=True)
+class _Place:
+    """One statement that defines or assigns a name, or declares it global."""
+
+    node: ast.stmt
+    span: Span
+    may_go: bool
+    name: str
+
+
+@dataclass
+class _Function:
+    """What one function assigns and looks up."""
+
+    loads: set[str] = field(default_factory=set)
+    stores: defaultdict[str, list[_Place]] = field(default_factory=lambda: defaultdict(list))
+    declared: set[str] = field(default_factory=set)
+
+
+class _Mentions:
+    """Where the names of a file are defined and used."""
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self.definitions: defaultdict[str, list[_Place]] = defaultdict(list)
+        self.functions: defaultdict[str, _Function] = defaultdict(_Function)
+        self.exported: set[str] = set()
+        self._uses: defaultdict[str, list[Span]] = defaultdict(list)
+        self._decorated: set[str] = set()
+        self._prefixes: set[str] = set()
+        self._dynamic = False
+        tree, self.masked = parse(source)
+        self._docstrings = {id(body[0].value) for body in _bodies(tree) if body and isinstance(body[0], ast.Expr)}
+        self._classes = {node.name for node in ast.walk(tree) if isinstance(node, ast.ClassDef)}
+        self._globals = {name for node in ast.walk(tree) if isinstance(node, ast.Global) for name in node.names}
+        for statement in tree.body:
+            self._statement(statement, "", None)
+        self._read(tree)
+
+    def is_used(self, name: str) -> bool:
+        """Whether anything outside of its own definitions mentions the name."""
+        own = [place.span for place in self.definitions.get(name, ())]
+        if name in self._decorated or any(not any(span.contains(use) for span in own) for use in self._uses.get(name, ())):
+            return True
+        return self._dynamic and any(name.startswith(prefix) for prefix in self._prefixes)
+
+    def _span(self, node: ast.stmt | ast.expr) -> Span:
+        assert node.end_lineno is not None
+        assert node.end_col_offset is not None
+        return Span(self.source.offset(node.lineno, node.col_offset), self.source.offset(node.end_lineno, node.end_col_offset))
+
+    # Definitions
+
+    def _statement(self, node: ast.stmt, scope: str, holder: ast.ClassDef | None) -> None:
+        """Notes what one statement defines; `holder` is the class that it stands in directly."""
+        match node:
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
+                may_go = not node.decorator_list and (holder is None or name.startswith("_") or self._is_own(holder))
+                if scope == "" or holder is not None:
+                    self._define(name, node, may_go=may_go)
+                if node.decorator_list:
+                    self._decorated.add(name)
+                self._inside(node.body, f"{scope}.{name}" if scope else name)
+            case ast.ClassDef(name=name):
+                if scope == "":
+                    self._define(name, node, may_go=not node.decorator_list and not node.keywords and self._derives_quietly(node))
+                for statement in node.body:
+                    self._statement(statement, f"{scope}.{name}" if scope else name, node)
+            case ast.Assign(targets=[target], value=value):
+                if isinstance(target, ast.Name) and target.id == "__all__":
+                    self.exported |= {
+                        part.value for part in ast.walk(value) if isinstance(part, ast.Constant) if isinstance(part.value, str)
+                    }
+                self._assigned(node, target, value, scope, holder)
+            case ast.AnnAssign(target=target, value=annotated) | ast.AugAssign(target=target, value=annotated):
+                self._assigned(node, target, annotated, scope, holder)
+            case ast.Global(names=names):
+                for name in names:
+                    self._define(name, node, may_go=True)
+                self.functions[scope].declared.update(names)
+            case ast.Nonlocal(names=names):
+                self.functions[scope].declared.update(names)
+            case _:
+                for part in ast.iter_child_nodes(node):
+                    self._bound_otherwise(part, scope)
+                for block in _blocks(node):
+                    for statement in block:
+                        self._statement(statement, scope, holder)
+
+    def _inside(self, body: Sequence[ast.stmt], scope: str) -> None:
+        for statement in body:
+            self._statement(statement, scope, None)
+
+    def _define(self, name: str, node: ast.stmt, *, may_go: bool) -> None:
+        self.definitions[name].append(_Place(node, self._span(node), may_go, name))
+
+    def _assigned(self, node: ast.stmt, target: ast.expr, value: ast.expr | None, scope: str, holder: ast.ClassDef | None) -> None:
+        quiet = value is None or is_quiet(value)
+        match target:
+            case ast.Name(id=name) if scope == "" or (name in self._globals and name in self.functions[scope].declared):
+                self._define(name, node, may_go=quiet)
+            case ast.Name(id=name) if holder is not None:
+                self._define(name, node, may_go=quiet and not holder.decorator_list and not holder.bases)
+            case ast.Name(id=name):
+                self.functions[scope].stores[name].append(_Place(node, self._span(node), quiet, name))
+            case ast.Attribute(value=ast.Name(id="self" | "cls"), attr=name):
+                self._define(name, node, may_go=quiet)
+            case _:
+                self._bound_otherwise(target, scope)
+
+    def _bound_otherwise(self, node: ast.AST, scope: str) -> None:
+        """Names that a loop, a `with` or an unpacking assigns: no statement of theirs can go alone."""
+        if isinstance(node, ast.stmt):
+            return
+        for part in ast.walk(node):
+            if isinstance(part, ast.Name | ast.Attribute) and isinstance(part.ctx, ast.Store):
+                name = part.id if isinstance(part, ast.Name) else part.attr
+                if scope == "" or isinstance(part, ast.Attribute) or name in self.functions[scope].declared:
+                    self.definitions[name].append(_Place(ast.Pass(), self._span(part), False, name))
+                else:
+                    self.functions[scope].stores[name].append(_Place(ast.Pass(), self._span(part), False, name))
+
+    def _is_own(self, holder: ast.ClassDef) -> bool:
+        """Whether nobody outside of this file can expect the class to have a method of a certain name."""
+        return all(isinstance(base, ast.Name) and (base.id in self._classes or base.id == "object") for base in holder.bases)
+
+    def _derives_quietly(self, node: ast.ClassDef) -> bool:
+        names = [base.id if isinstance(base, ast.Name) else base.attr if isinstance(base, ast.Attribute) else "" for base in node.bases]
+        return all(name in _QUIET_BASES or name in self._classes for name in names)
+
+    # Uses
+
+    def _read(self, tree: ast.Module) -> None:
+        for scope, node in _scoped(tree, ""):
+            match node:
+                case ast.Name(id=name, ctx=ast.Load() | ast.Del()):
+                    self._uses[name].append(self._span(node))
+                    self._dynamic = self._dynamic or name in _DYNAMIC
+                    parts = scope.split(".") if scope else []
+                    for depth in range(1, len(parts) + 1):
+                        self.functions[".".join(parts[:depth])].loads.add(name)
+                case ast.Attribute(attr=name, ctx=ast.Load() | ast.Del()):
+                    self._uses[name].append(self._span(node))
+                    self._dynamic = self._dynamic or name in _DYNAMIC
+                case ast.AugAssign(target=ast.Name(id=name)) if scope:
+                    self.functions[scope].loads.add(name)
+                case ast.Call(func=ast.Name(id="getattr" | "hasattr" | "setattr"), args=[_, key, *_]) if not isinstance(key, ast.Constant):
+                    self._dynamic = True
+                    # Only a name that is computed whole can be any name.
+                    self._prefixes |= {
+                        part.value for part in ast.walk(key) if isinstance(part, ast.Constant) if isinstance(part.value, str)
+                    } or {""}
+                case ast.Constant(value=str() as text) if id(node) not in self._docstrings and len(text) < 200:
+                    for word in _WORD.findall(text) if re.fullmatch(r"[\w.:]+", text) else ():
+                        self._uses[word].append(self._span(node))
+                case ast.keyword(arg=str() as name):
+                    self._uses[name].append(self._span(node.value))
+                case ast.ImportFrom(names=names):
+                    for alias in names:
+                        self._uses[alias.asname or alias.name].append(self._span(node))
+
+
+def is_quiet(node: ast.expr) -> bool:
+    """Whether evaluating an expression does nothing that anyone could miss."""
+    for part in ast.walk(node):
+        match part:
+            case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name)):
+                if name not in _QUIET_CALLS:
+                    return False
+            case ast.Call() | ast.Await() | ast.Yield() | ast.YieldFrom() | ast.NamedExpr():
+                return False
+    return True
+
+
+def _locals(was: _Mentions, now: _Mentions, tree: Tree) -> Iterator[list[Edit]]:
+    for scope, function in now.functions.items():
+        if scope == "" or "locals" in function.loads or "eval" in function.loads:
+            continue
+        for name, places in function.stores.items():
+            if name in function.loads or name in function.declared or name not in was.functions[scope].loads:
+                continue
+            if all(place.may_go for place in places):
+                yield [edit for place in places for edit in _cut(tree, place)]
+
+
+def _cut(tree: Tree, place: _Place) -> Iterator[Edit]:
+    if isinstance(place.node, ast.Global):
+        declaration = tree.node(cst.Global, place.span)
+        if declaration is not None:
+            names = [item.name.value for item in declaration.names]
+            if len(names) > 1:
+                yield from cut.item(tree, declaration.names, names.index(place.name))
+            else:
+                yield from cut.statement(tree, declaration)
+        return
+    for kind in (cst.FunctionDef, cst.ClassDef, cst.Assign, cst.AnnAssign, cst.AugAssign):
+        node = tree.node(kind, place.span)
+        if isinstance(node, cst.BaseStatement | cst.BaseSmallStatement):
+            yield from cut.statement(tree, node)
+
+
+def _blocks(node: ast.stmt) -> Iterator[list[ast.stmt]]:
+    for name in ("body", "orelse", "finalbody"):
+        if isinstance(block := getattr(node, name, None), list):
+            yield block
+    for inner in (*getattr(node, "handlers", ()), *getattr(node, "cases", ())):
+        yield inner.body
+
+
+def _bodies(tree: ast.Module) -> Iterator[list[ast.stmt]]:
+    yield tree.body
+    for node in ast.walk(tree):
+        if isinstance(node, _Definition):
+            yield node.body
+
+
+def _scoped(node: ast.AST, scope: str) -> Iterator[tuple[str, ast.AST]]:
+    """Every node with the dotted name of the function or class around it."""
+    for part in ast.iter_child_nodes(node):
+        yield scope, part
+        inner = f"{scope}.{part.name}" if scope and isinstance(part, _Definition) else part.name if isinstance(part, _Definition) else scope
+        yield from _scoped(part, inner)
