@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
+import signal
 import sys
 import time
 from collections.abc import Iterator
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
     from .reading import Reading
     from .report.model import Report
     from .rule import Entry
-    from .run import Flags, Run
+    from .run import Change, Flags, Run
     from .sieve import Sifted
 
 STDIN = "-"
@@ -136,6 +138,60 @@ def check(
 
 
 @app.command()
+def fix(
+    paths: Paths = None,
+    stdin_filename: StdinFilename = None,
+    diff: Annotated[bool, typer.Option("--diff", help="Print a patch and write nothing.")] = False,
+    unsafe_fixes: Annotated[bool, typer.Option("--unsafe-fixes", help="Apply fixes, too, that a human should look at.")] = False,
+    mark: Annotated[bool, typer.Option("--mark", help="Leave a TODO comment where a human must act.")] = False,
+    allow_dirty: Annotated[bool, typer.Option("--allow-dirty", help="Rewrite files, too, that git could not give back.")] = False,
+    select: Select = None,
+    ignore: Ignore = None,
+    exclude: Exclude = None,
+    era: EraOption = None,
+    fail_on: FailOnOption = None,
+    config: ConfigFile = None,
+    respect_gitignore: Gitignore = True,
+    quiet: Quiet = False,
+) -> None:
+    """Move code to protocol revision 2026-07-28, in place."""
+    from .report import text
+    from .run import Run
+
+    with _guarded():
+        run = Run(_flags(paths, stdin_filename, select, ignore, exclude, era, fail_on, config, respect_gitignore))
+        before = _read(run)
+        fixed = run.fix(before, unsafe=unsafe_fixes)
+        after = dataclasses.replace(before, project=fixed.project)
+        left = run.left(after, fixed)
+        if mark:
+            after = run.marked(after, left)
+            left = run.check(after)
+        changes = run.changes(before, after)
+        preview = diff or run.flags.stdin is not None
+        if diff:
+            _print_patch(run, changes)
+        elif run.flags.stdin is not None:
+            _print_bytes(changes[0].after if changes else run.flags.stdin)
+        else:
+            _refuse_unsaved(run, changes, allow_dirty=allow_dirty)
+            _write_all(changes)
+        names = {entry.id: entry.name for entry in run.catalog.entries}
+        applied = {run.show(path): rules for path, rules in fixed.applied.items()}
+        summary = text.fixes(applied, map(run.show, fixed.created), names, would=diff)
+        report = run.report(after, left, run.show)
+        if preview:
+            if not quiet:
+                print(summary, end="", file=sys.stderr)
+        else:
+            if not quiet:
+                print(summary)
+            sys.stdout.write(text.render(report, colour=_is_colourful(), summary=not quiet))
+        status = _status(report, run)
+        raise typer.Exit(max(status, FOUND) if diff and changes else CLEAN if diff and status == FOUND else status)
+
+
+@app.command()
 def rules() -> None:
     """List all rules."""
     with _guarded():
@@ -152,7 +208,7 @@ def explain(rule: Annotated[str, typer.Argument(metavar="RULE", help="An id or a
         entry = next((entry for entry in _entries() if rule.upper() == entry.id or rule == entry.name), None)
         if entry is None:
             _fail(f"no rule is called {rule!r}; `mcp-migrate rules` lists them")
-        source = f"\n\nSource: {entry.spec}" if entry.spec else ""
+        source = f"\n\nSource: {entry.spec}" if entry.spec != "none" else ""
         print(f"{entry.id} {entry.name} ({entry.severity.word}, {_FIX_WORDS[entry.fix]})\n\n{entry.title}.\n")
         print(f"Why: {entry.why.strip()}\n\nInstead: {entry.instead.strip()}{source}")
 
@@ -161,9 +217,9 @@ _FIX_WORDS = {"always": "fix", "sometimes": "some fixes", "never": "no fix"}
 
 
 def _entries() -> tuple[Entry, ...]:
-    from . import catalog, house
+    from . import catalog
 
-    return (*house.ENTRIES, *catalog.load().entries)
+    return catalog.load().entries
 
 
 def _flags(
@@ -244,7 +300,9 @@ def _is_colourful() -> bool:
 
 
 def _status(report: Report, run: Run) -> int:
-    if any(place.rule == UNREADABLE.id for place in report.places):
+    for failure in run.failures:
+        _say(f"internal error, please report it: {failure}")
+    if run.failures or any(place.rule == UNREADABLE[0] for place in report.places):
         return FAILED
     if run.fail_on is None:
         return CLEAN
@@ -264,6 +322,70 @@ def _write(file: Path, text: str) -> None:
         file.write_text(text, encoding="utf-8", newline="\n")
     except OSError as error:
         _fail(f"cannot write {file}: {(error.strerror or str(error)).lower()}")
+
+
+def _print_patch(run: Run, changes: list[Change]) -> None:
+    from . import patch, worktree
+    from .report import text
+
+    patches = []
+    for change in changes:
+        # Git reads the names of a patch from the root of the work tree, in whichever folder it is called.
+        root = worktree.root_of(os.path.dirname(change.location))
+        name = run.relative(change.path) if root is None else os.path.relpath(change.location, root).replace(os.sep, "/")
+        patches.append(patch.patch(name.lstrip("/"), change.before, change.after))
+    if _is_colourful():
+        sys.stdout.write("".join(map(text.diff, patches)))
+    else:
+        _print_bytes(b"".join(patches))
+
+
+def _print_bytes(data: bytes) -> None:
+    sys.stdout.flush()
+    sys.stdout.buffer.write(data)
+    sys.stdout.buffer.flush()
+
+
+def _refuse_unsaved(run: Run, changes: list[Change], *, allow_dirty: bool) -> None:
+    from . import worktree
+
+    if allow_dirty:
+        return
+    shown = {change.location: run.show(change.path) for change in changes}
+    try:
+        unsaved = sorted((shown.get(location, location), why) for location, why in worktree.unsaved(shown))
+    except worktree.GitError as error:
+        _fail(f"{error}; pass --allow-dirty to rewrite files that git may not be able to give back")
+    if unsaved:
+        files = "".join(f"\n  {visible(path)}: {why}" for path, why in unsaved)
+        _fail(f"git could not give these files back, so nothing was written:{files}\nStage or commit them, or pass --allow-dirty.")
+
+
+def _write_all(changes: list[Change]) -> None:
+    from .rewrite import files
+
+    written: list[str] = []
+    with _uninterrupted():
+        for change in changes:
+            try:
+                files.write(Path(change.location), change.after)
+            except OSError as error:
+                done = f"; written before that: {', '.join(written)}" if written else ""
+                _fail(f"cannot write {change.location}: {(error.strerror or str(error)).lower()}{done}")
+            written.append(change.location)
+
+
+@contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """Ctrl-C waits until all files of a fix are written: they need each other."""
+    pressed: list[int] = []
+    before = signal.signal(signal.SIGINT, lambda number, frame: pressed.append(number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if pressed:
+        raise KeyboardInterrupt
 
 
 class _Progress:
@@ -313,4 +435,4 @@ def _interrupted() -> NoReturn:
 
 
 def _say(message: str) -> None:
-    print(f"mcp-migrate: {visible(message)}", file=sys.stderr)
+    print("\n".join(map(visible, f"mcp-migrate: {message}".split("\n"))), file=sys.stderr)

@@ -2,53 +2,18 @@
 
 from __future__ import annotations
 
-from .rule import Applicability, Entry, Finding, Severity
+from .rule import Applicability, Finding, Severity
 from .source import Source, Span
 
-UNREADABLE = Entry(
-    id="MCP000",
-    name="unreadable_file",
-    pack="house",
-    title="A file or folder cannot be read",
-    message="this cannot be read",
-    messages={},
-    match={},
-    severity=Severity.ERROR,
-    fix="never",
-    why="What cannot be read may hold anything: a run that passed it over would call it migrated. It ends with exit status 2.",
-    instead="Repair the file, or leave it out with `exclude`.",
-    spec="",
-)
-
-UNUSED = Entry(
-    id="MCP001",
-    name="unused_suppression",
-    pack="house",
-    title="A suppression comment silences nothing",
-    message="this suppression silences nothing",
-    messages={},
-    match={},
-    severity=Severity.NOTE,
-    fix="never",
-    why="A comment that silences nothing hides the next finding on its line, which nobody has judged.",
-    instead="Delete the comment, or name in brackets the rule that it is for.",
-    spec="",
-)
-
-ENTRIES = (UNREADABLE, UNUSED)
+# What the catalog says of these two stands in the pack `engine`; a file must be named even where no catalog is loaded.
+UNREADABLE = ("MCP000", "unreadable_file", Severity.ERROR)
+UNUSED = ("MCP001", "unused_suppression", Severity.NOTE)
 
 
-def finding(entry: Entry, path: str, message: str, span: Span | None = None) -> Finding:
+def finding(rule: tuple[str, str, Severity], path: str, message: str, span: Span | None = None) -> Finding:
     """A finding of one of these rules; without a span it stands at the top of the file."""
-    return Finding(
-        rule=entry.id,
-        name=entry.name,
-        path=path,
-        span=span or Span(0, 0),
-        message=message,
-        severity=entry.severity,
-        applicability=Applicability.MANUAL,
-    )
+    id, name, severity = rule
+    return Finding(id, name, path, span or Span(0, 0), message, severity, Applicability.MANUAL)
 
 
 def unreadable(path: str, error: Exception, source: Source | None = None) -> Finding:

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
-from . import baseline, catalog, config, discover, engine, house, reading, selection
+from . import baseline, catalog, config, discover, engine, reading, selection
 from .baseline import BaselineError, Key
 from .discover import Exclude, File, Unreadable
+from .engine import Fixed, InternalError
+from .mark import mark
+from .project import read as facts_of
 from .reading import Reading
 from .report.model import Report, Seen, place
-from .rule import Era
+from .rule import Applicability, Era
 from .sieve import Sieve, Sifted
 
 
@@ -32,6 +37,15 @@ class Flags:
     respect_gitignore: bool = True
 
 
+class Change(NamedTuple):
+    """New bytes for a file; `before` is None for one that does not exist yet."""
+
+    path: str
+    location: str
+    before: bytes | None
+    after: bytes
+
+
 class Run:
     """The wishes of one call. Making it raises ConfigError, UnknownRule, BaselineError or NotFound for those that cannot be met."""
 
@@ -43,9 +57,13 @@ class Run:
         self.era = flags.era or self.config.era
         self.fail_on = self.config.fail_on if flags.fail_on is None else config.FAIL_ON[flags.fail_on]
         self.catalog = catalog.load()
-        self.entries = {entry.id: entry for entry in (*house.ENTRIES, *self.catalog.entries)}
+        self.entries = {entry.id: entry for entry in self.catalog.entries}
         self.baseline = flags.baseline or self.config.baseline
+        # As in ruff: a selection on the command line replaces the settings, an ignore alone adds to them.
+        chosen = (flags.select, flags.ignore) if flags.select else (self.config.select, (*self.config.ignore, *flags.ignore))
+        self.select, self.ignore = chosen
         self.sieve = self._sieve(accept=accept)
+        self.failures: list[InternalError] = []
 
     def read(self, tick: Callable[[int], None]) -> Reading:
         """All files of the run, linked; `tick` is told how many were read so far. Raises NotFound."""
@@ -53,8 +71,45 @@ class Run:
 
     def check(self, read: Reading) -> Sifted:
         """The findings of what was read."""
-        findings = [*read.unreadable, *engine.check(read.project, self.catalog, self.era)]
-        return self.sieve.sift(findings, read.sources, read.locations)
+        found = engine.check(read.project, self.catalog, self.era, select=self.select, ignore=self.ignore, on_error=self.failures.append)
+        return self.sieve.sift([*read.unreadable, *found], read.sources, read.locations)
+
+    def fix(self, read: Reading, *, unsafe: bool) -> Fixed:
+        """What `fix` would make of what was read. A file from standard input stays alone: no other is written for it."""
+        return engine.fix(
+            read.project,
+            self.catalog,
+            self.era,
+            unsafe=unsafe,
+            select=self.select,
+            ignore=self.ignore,
+            may_fix=self.sieve.open,
+            exists=lambda path: self.flags.stdin is not None or os.path.lexists(self.location(path)),
+            on_error=self.failures.append,
+        )
+
+    def left(self, read: Reading, fixed: Fixed) -> Sifted:
+        """The findings that a fix would leave; `read` is what would be read then."""
+        return self.sieve.sift([*read.unreadable, *fixed.remaining], read.sources, read.locations)
+
+    def marked(self, read: Reading, sifted: Sifted) -> Reading:
+        """What would be read with a comment above everything that only a human can do."""
+        marked = []
+        for path, source in read.sources.items():
+            manual = (it for it in sifted.findings if it.path == path and it.fact and it.applicability is Applicability.MANUAL)
+            text = mark(source, manual)
+            if text != source.text:
+                marked.append(facts_of(dataclasses.replace(source, text=text)))
+        return dataclasses.replace(read, project=read.project.replace(marked))
+
+    def changes(self, before: Reading, after: Reading) -> list[Change]:
+        """Every file that is not as it was read. New files come first: what is written later may need them."""
+        changes = []
+        for path, file in after.project.files.items():
+            data = before.data.get(path)
+            if data is None or file.source.text != before.project.files[path].source.text:
+                changes.append(Change(path, os.path.realpath(self.location(path)), data, file.source.encode(file.source.text)))
+        return sorted(changes, key=lambda change: (change.before is not None, change.path))
 
     def report(self, read: Reading, sifted: Sifted, show: Callable[[str], str] | None = None) -> Report:
         """What reports are made from. `show` spells a path; as the command line did, unless told otherwise."""
@@ -103,15 +158,11 @@ class Run:
                 yield data if isinstance(data, Unreadable) else (item, data)
 
     def _sieve(self, *, accept: bool) -> Sieve:
-        flags, settings = self.flags, self.config
-        entries = tuple(self.entries.values())
-        # As in ruff: a selection on the command line replaces the settings, an ignore alone adds to them.
-        select, ignore = (flags.select, flags.ignore) if flags.select else (settings.select, (*settings.ignore, *flags.ignore))
-        ignored = selection.per_file(settings.per_file_ignores, entries)
+        ignored = selection.per_file(self.config.per_file_ignores, self.catalog.entries)
         return Sieve(
             entries=self.entries,
-            active=selection.choose(entries, select, ignore),
-            ignored_in=lambda path: ignored(_relative_to(self.location(path), settings.base)),
+            active=selection.choose(self.catalog.entries, self.select, self.ignore),
+            ignored_in=lambda path: ignored(_relative_to(self.location(path), self.config.base)),
             accepted=frozenset(self._accepted(self.baseline)) if accept and self.baseline else frozenset(),
         )
 

@@ -40,7 +40,7 @@ class Sieve:
         return [
             finding
             for finding in findings
-            if finding.rule == UNREADABLE.id or (finding.rule in self.active and finding.rule not in self.ignored_in(finding.path))
+            if finding.rule == UNREADABLE[0] or (finding.rule in self.active and finding.rule not in self.ignored_in(finding.path))
         ]
 
     def open(self, source: Source, findings: Iterable[Finding]) -> list[Finding]:
@@ -67,7 +67,7 @@ class Sieve:
         return Sifted(
             findings=[finding for finding, _ in left],
             fingerprints=[key.fingerprint for _, key in left],
-            keys=[key for key in keys if key.rule != UNREADABLE.id],
+            keys=[key for key in keys if key.rule != UNREADABLE[0]],
             suppressed=suppressed,
             baselined=len(kept) - len(left),
             stale=len(self._stale(keys, frozenset(found))),

@@ -66,7 +66,7 @@ def judge(source: Source, findings: Iterable[Finding], entries: Mapping[str, Ent
         ]
         if idle or suppression.rules == ():
             unused.append(_note(source, suppression, idle, spelled))
-    return Judged(kept, len(findings) - len(kept), unused if UNUSED.id in active else [])
+    return Judged(kept, len(findings) - len(kept), unused if UNUSED[0] in active else [])
 
 
 def suppressions_of(source: Source) -> Iterator[Suppression]:
@@ -112,7 +112,7 @@ def _note(source: Source, suppression: Suppression, idle: list[str], spelled: Ma
     elif suppression.rules and len(idle) < len(suppression.rules):
         message = f"{_quoted(idle)} in this suppression silences nothing"
     else:
-        message = UNUSED.message
+        message = "this suppression silences nothing"
     return finding(UNUSED, source.path, message, suppression.span)
 
 

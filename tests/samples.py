@@ -24,6 +24,7 @@ def entry(id: str, name: str, pack: str = "removed", severity: Severity = Severi
 
 
 PING, TASKS, CODES = entry("MCP103", "ping"), entry("MCP114", "core_tasks"), entry("MCP201", "error_code", "changed", Severity.WARNING)
+UNUSED = entry("MCP001", "unused_suppression", "engine", Severity.NOTE)
 ENTRIES = {rule.id: rule for rule in (PING, TASKS, CODES)}
 
 

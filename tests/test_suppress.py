@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from mcp_migrate.house import UNUSED
 from mcp_migrate.rule import Severity
 from mcp_migrate.source import Source
 from mcp_migrate.suppress import judge, suppressions_of
-from samples import CODES, ENTRIES, TASKS, at
+from samples import CODES, ENTRIES, TASKS, UNUSED, at
 
 ALL = {**ENTRIES, UNUSED.id: UNUSED}
 RUNNING = frozenset(ALL)

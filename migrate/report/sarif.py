@@ -30,7 +30,7 @@ def render(report: Report) -> str:
                     "driver": {
                         "name": "mcp-migrate",
                         "semanticVersion": __version__,
-                        "rules": [_rule(id, report.entries.get(id)) for id in ids],
+                        "rules": [_rule(report.entries[id]) for id in ids],
                     }
                 },
                 "columnKind": "unicodeCodePoints",
@@ -41,13 +41,11 @@ def render(report: Report) -> str:
     return json.dumps(log, indent=2) + "\n"
 
 
-def _rule(id: str, entry: Entry | None) -> dict[str, Any]:
-    if entry is None:
-        return {"id": id}
+def _rule(entry: Entry) -> dict[str, Any]:
     why, instead = entry.why.strip(), entry.instead.strip()
-    source = f"\n\nSource: {entry.spec}" if entry.spec else ""
+    source = f"\n\nSource: {entry.spec}" if entry.spec != "none" else ""
     return {
-        "id": id,
+        "id": entry.id,
         "name": entry.name,
         "shortDescription": {"text": entry.title},
         "fullDescription": {"text": why or entry.title},

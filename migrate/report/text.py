@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import groupby
 
 from ..rule import Applicability, Severity
@@ -30,6 +30,26 @@ def statistics(report: Report, *, colour: bool = False) -> str:
     return paint(_statistics(report), colour=colour)
 
 
+def fixes(applied: Mapping[str, Mapping[str, int]], created: Iterable[str], names: Mapping[str, str], *, would: bool) -> str:
+    """What `fix` has done, or would do: by path the number of fixes of each rule, and the new files. `names` has the rules' names."""
+    created = sorted(created)
+    number = sum(sum(rules.values()) for rules in applied.values())
+    if not number and not created:
+        return "Nothing to fix.\n"
+    verb, writes = ("Would fix", "write") if would else ("Fixed", "wrote")
+    new = f" and {writes} {_count(len(created), 'new file')}" if created else ""
+    lines = [f"{verb} {_count(number, 'finding')} in {_count(len(applied), 'file')}{new}:"]
+    for path, rules in sorted(applied.items()):
+        lines.append(f"  {visible(path)}: " + ", ".join(f"{rule} {names[rule]} ({rules[rule]})" for rule in sorted(rules)))
+    return "".join(f"{line}\n" for line in [*lines, *(f"  {visible(path)}: new" for path in created)])
+
+
+def diff(patch: bytes) -> str:
+    """A patch for the eyes: coloured, and with nothing in it that could paint the terminal itself."""
+    lines = patch.decode("utf-8", "backslashreplace").split("\n")
+    return paint(([(visible(line.removesuffix("\r")), _diff_style(line))] for line in lines[:-1]), colour=True)
+
+
 def paint(lines: Iterable[Line], *, colour: bool) -> str:
     """Styled lines as text, with terminal colours or plain. Every piece must be visible text already."""
     if not colour:
@@ -42,6 +62,12 @@ def paint(lines: Iterable[Line], *, colour: bool) -> str:
         return Style.parse(style).render(text, color_system=ColorSystem.STANDARD)
 
     return "".join(f"{''.join(painted(text, style) for text, style in line)}\n" for line in lines)
+
+
+def _diff_style(line: str) -> str:
+    if line.startswith(("diff ", "--- ", "+++ ", "new file ")):
+        return "bold"
+    return {"+": "green", "-": "red", "@": "cyan"}.get(line[:1], "")
 
 
 def _lines(report: Report, *, summary: bool) -> Iterator[Line]:
