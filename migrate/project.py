@@ -13,13 +13,16 @@ from .facts.collect import collect
 from .facts.model import (
     Call,
     Class,
+    Constant,
     Dispatcher,
+    ErrorCode,
     Fact,
     FileFacts,
     Gate,
     Handler,
     Header,
     Import,
+    MetaKey,
     Ref,
     Result,
     Role,
@@ -27,6 +30,7 @@ from .facts.model import (
     Send,
     Shape,
     Store,
+    Stream,
     Use,
     Value,
     Version,
@@ -35,6 +39,8 @@ from .facts.model import (
 from .facts.walk import is_word
 from .source import Source
 
+# What linking adds to a file, and has to make anew when another file has changed.
+_LINKED = (Constant, Dispatcher, ErrorCode, Handler, Header, MetaKey, Send, Version)
 _MAX_HOPS = 8
 _ENOUGH = 3  # words that only MCP has, beside another protocol's: a gateway that speaks both
 
@@ -123,7 +129,7 @@ class Project:
         speaks = self._speakers(resolved)
         linked: dict[str, FileFacts] = {}
         for path, file in files.items():
-            facts = [fact for fact in file.facts if not isinstance(fact, (Handler, Send, Dispatcher))]
+            facts = [fact for fact in file.facts if not isinstance(fact, _LINKED)]
             facts += classify(resolved[path], speaks=path in speaks)
             linked[path] = replace(file, facts=tuple(facts))
         handled = {path: {fact.key for fact in file.facts if isinstance(fact, Handler)} for path, file in linked.items()}
@@ -198,6 +204,8 @@ class Project:
                 return session
             case Gate(key="session"):
                 return session
+            case Stream(key="id" | "retry"):
+                return session or any(isinstance(other, Header) and other.key == "last-event-id" for other in own)
             case Route(path="" | "#stream" | "#handler"):
                 in_scope = any(isinstance(other, Header) and other.scope == fact.scope for other in own)
                 return in_scope or (session and (fact.path != "" or fact.key == "DELETE"))

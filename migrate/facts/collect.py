@@ -15,6 +15,7 @@ from .mask import parse
 from .model import Class, FileFacts, Import, Ref, Role, Route, Store, Use, Value
 from .names import Names, local_names
 from .routes import VERBS
+from .sessions import session_gates
 from .shapes import alternatives, elements, is_callable, is_collection, is_empty_container, is_trivial, is_value, texts
 from .walk import is_word
 
@@ -31,10 +32,11 @@ def collect(source: Source, module: str, *, package: bool = False) -> FileFacts:
     walk.module(tree)
     # Summaries of functions cost as much as the walk: only files that know the handshake, or stand behind a boundary, need them.
     functions = read(source, tree) if b"Stateless" in source.utf8 or any(use.value in _HANDSHAKE for use in walk.uses) else None
+    sessions = any(isinstance(use.value, str) and use.value.lower().replace("_", "-").endswith("mcp-session-id") for use in walk.uses)
     return FileFacts(
         source=source,
         module=module,
-        facts=(*walk.facts, *(gates(functions) if functions is not None else ())),
+        facts=(*walk.facts, *(gates(functions) if functions is not None else ()), *(session_gates(source, tree) if sessions else ())),
         uses=tuple(walk.uses),
         imports=walk.names.imports,
         names=walk.constants,

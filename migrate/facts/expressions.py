@@ -92,7 +92,8 @@ class Expressions(Literals, Routes):
 
     def _call(self, node: ast.Call) -> None:
         called = self._called(node)
-        if called in _LOGGERS:
+        # error(rid, -32002, "...") is a helper of a server, whatever it is called.
+        if called in _LOGGERS and not any(isinstance(value := self._value(argument), int) and is_word(value) for argument in node.args):
             for argument in node.args:
                 self._claim(argument)
             return

@@ -24,6 +24,7 @@ _RESULT_FIELDS: Mapping[str, frozenset[str]] = {
     "completion": frozenset(),
     "supportedVersions": frozenset({"capabilities", "instructions", "serverInfo"}),
 }
+_EVENT_FIELD = re.compile(r"(?:event: ?\w+\n)?(id|retry): ?\S+\r?\n")
 
 
 class Literals(Walk):
@@ -103,6 +104,12 @@ class Literals(Walk):
                     self.facts.append(Member(self._span(value), "execution.taskSupport", self._scope))
                 case "capabilities", ast.Dict(keys=inner, values=inner_values):
                     self._capabilities(inner, inner_values, client="clientInfo" in names)
+                case "enumNames", ast.List():
+                    self.facts.append(Member(self._span(node), "enumNames", self._scope))
+                case "serverInfo", _ if "supportedVersions" in names:
+                    self.facts.append(Member(self._span(value), "discover.serverInfo", self._scope))
+                case "registration_endpoint", _ if "authorization_endpoint" in names:
+                    self.facts.append(Member(self._span(value), "registration_endpoint", self._scope))
                 case "includeContext", ast.Constant(value="thisServer" | "allServers"):
                     self.facts.append(Member(self._span(value), "includeContext", self._scope))
 
@@ -140,6 +147,7 @@ class Literals(Walk):
             if isinstance(part, ast.Constant):
                 self._claim(part)
         self._json_text(node, literal)
+        self._event(node, literal)
 
     def _constant(self, node: ast.Constant) -> None:
         if (node.value.__class__ is not str and node.value.__class__ is not bytes) or id(node) in self._claimed:
@@ -150,8 +158,15 @@ class Literals(Walk):
                 self._use(Role.OTHER, text, node)
             elif "method" in text:
                 self._json_text(node, text)
-            elif text.startswith(("event: endpoint", "event:endpoint")):
-                self.facts.append(Stream(self._span(node), "endpoint", self._scope))
+            else:
+                self._event(node, text)
+
+    def _event(self, node: ast.expr, text: str) -> None:
+        """Server-sent events with a meaning for the protocol."""
+        if text.startswith(("event: endpoint", "event:endpoint")):
+            self.facts.append(Stream(self._span(node), "endpoint", self._scope))
+        elif found := _EVENT_FIELD.match(text):
+            self.facts.append(Stream(self._span(node), found[1], self._scope))
 
     def _json_text(self, node: ast.expr, text: str) -> None:
         stripped = text.lstrip()

@@ -12,28 +12,34 @@ def check(fact: Fact, ctx: Context) -> Iterator[Finding]:
     # A boundary stamps every reply that passes it.
     if ctx.wired(fact):
         return
+    modern = ctx.project.offers_modern(ctx.file)
+    severity = Severity.ERROR if modern else None
     if isinstance(fact, Result):
-        if not fact.stamped and not _is_stamped_elsewhere(ctx):
-            yield ctx.finding(fact, message=_message(fact, ctx), severity=_severity(ctx))
+        # Before the migration one place a method tells enough; after it each forgotten one counts.
+        if not fact.stamped and not _is_stamped_elsewhere(ctx) and (modern or _is_first(fact, ctx)):
+            yield ctx.finding(fact, message=_message(fact, ctx), severity=severity)
     # Where results are literals they are the places; an envelope counts only in a file that builds none.
-    elif isinstance(fact, Envelope) and fact.method != "initialize" and not _has_results(ctx) and not ctx.says(ctx.entry.data["stamp"]):
-        yield ctx.finding(fact, severity=_severity(ctx))
-
-
-def _has_results(ctx: Context) -> bool:
-    return any(isinstance(other, Result) for other in ctx.file.facts)
+    elif isinstance(fact, Envelope) and fact.method != "initialize" and not any(_results(ctx)) and not _knows_stamp(ctx):
+        yield ctx.finding(fact, severity=severity)
 
 
 def _is_stamped_elsewhere(ctx: Context) -> bool:
     """Whether the file knows the field but writes it into no literal result: then one place adds it to all."""
-    return ctx.says(ctx.entry.data["stamp"]) and not any(isinstance(other, Result) and other.stamped for other in ctx.file.facts)
+    return _knows_stamp(ctx) and not any(other.stamped for other in _results(ctx))
+
+
+def _is_first(result: Result, ctx: Context) -> bool:
+    return result == next(other for other in _results(ctx) if other.key == result.key and not other.stamped)
+
+
+def _results(ctx: Context) -> Iterator[Result]:
+    return (fact for fact in ctx.file.facts if isinstance(fact, Result))
+
+
+def _knows_stamp(ctx: Context) -> bool:
+    return ctx.says(ctx.entry.data["stamp"])
 
 
 def _message(result: Result, ctx: Context) -> str:
-    if result.key in ctx.entry.data["cacheable"] and not result.cached:
-        return ctx.entry.messages["cacheable"]
-    return ctx.entry.messages["Result"]
-
-
-def _severity(ctx: Context) -> Severity | None:
-    return Severity.ERROR if ctx.project.offers_modern(ctx.file) else None
+    lacks_hints = result.key in ctx.entry.data["cacheable"] and not result.cached
+    return ctx.entry.messages["cacheable" if lacks_hints else "Result"]

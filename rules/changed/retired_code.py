@@ -42,7 +42,7 @@ def fix(fact: Fact, tree: Tree, ctx: Context) -> Iterator[Edit]:
             edit = _accept_both(fact.span, ctx.file.source, new)
             if edit is not None:
                 yield edit
-        case CodeUse.SEND if ctx.era is Era.MODERN and not _is_name_of_renumbered(fact, ctx):
+        case CodeUse.SEND if ctx.era is Era.MODERN and _is_renumbered_here(fact, ctx):
             yield Edit(fact.span, new)
         case CodeUse.CONSTANT if ctx.era is Era.MODERN and _is_sent_only(fact, ctx):
             yield Edit(fact.span, new)
@@ -99,14 +99,14 @@ def _stands_beside(span: Span, source: Source, new: str) -> bool:
     return new.encode() in line or b"INVALID_PARAMS" in line
 
 
-def _is_name_of_renumbered(code: ErrorCode, ctx: Context) -> bool:
-    """Whether this sends a constant that is renumbered itself."""
+def _is_renumbered_here(code: ErrorCode, ctx: Context) -> bool:
+    """Whether this is a number, or a name that keeps the old one because it is recognised elsewhere."""
     name = _short(ctx.file.source.slice(code.span))
-    return name is not None and any(
-        _short(other.name) == name and _is_sent_only(other, ctx)
-        for other, _ in _codes(ctx)
-        if other.use is CodeUse.CONSTANT and other.key == code.key
-    )
+    if name is None:
+        return True
+    codes = (other for other, _ in _codes(ctx) if other.use is CodeUse.CONSTANT and other.key == code.key)
+    constants = [other for other in codes if _short(other.name) == name]
+    return constants != [] and not any(_is_sent_only(constant, ctx) for constant in constants)
 
 
 def _is_sent_only(constant: ErrorCode, ctx: Context) -> bool:

@@ -1,0 +1,108 @@
+"""Writes rules/README.md from the catalog and the fixtures: `python tests/rules_page.py`."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator
+from pathlib import Path
+
+from fixture_cases import Case, cases, marks, plain
+from mcp_migrate import catalog
+from mcp_migrate.rule import Entry, Era
+
+PAGE = Path(__file__).parent.parent / "rules/README.md"
+_PACKS = {
+    "engine": "The engine itself",
+    "removed": "Removed in 2026-07-28",
+    "changed": "Changed in 2026-07-28",
+    "added": "Added in 2026-07-28",
+    "deprecated": "Deprecated",
+}
+_FIX = {
+    "always": "`fix` mends every finding",
+    "sometimes": "`fix` mends what it can prove; the rest is for a human",
+    "never": "There is no fix; the finding says what to do",
+}
+_INTRO = """# Rules
+
+Generated from the catalog and the fixtures by `python tests/rules_page.py`; do not edit.
+
+*error*: does not work, or silently works differently, under 2026-07-28. *warning*: deprecated, or unstamped results in a
+server that is legacy only. *note*: advice. A fix is *safe* (applied by `fix`), *unsafe* (applied with `--unsafe-fixes`) or
+*manual* (no edit; we say what to do). Legacy code behind a working boundary is settled and gives nothing in the dual era.
+
+`mcp-migrate explain ID` prints the same text; `# mcp-migrate: ignore[ID] -- reason` on the line silences one finding.
+"""
+
+
+def page() -> str:
+    """The whole page."""
+    entries = catalog.load().entries
+    return "\n".join([_INTRO, *_overview(entries), *(line for pack in _PACKS for line in _pack(pack, entries))]).rstrip("\n") + "\n"
+
+
+def _overview(entries: tuple[Entry, ...]) -> Iterator[str]:
+    yield "| rule | | severity | fix |"
+    yield "| --- | --- | --- | --- |"
+    for entry in entries:
+        yield f"| [{entry.id}](#{_anchor(entry)}) `{entry.name}` | {entry.title} | {entry.severity.word} | {entry.fix} |"
+    yield ""
+
+
+def _pack(pack: str, entries: tuple[Entry, ...]) -> Iterator[str]:
+    yield f"## {_PACKS[pack]}\n"
+    for entry in entries:
+        if entry.pack == pack:
+            yield from _rule(entry)
+
+
+def _rule(entry: Entry) -> Iterator[str]:
+    yield f"### {entry.id} `{entry.name}`\n"
+    yield f"{entry.title}. Severity: {entry.severity.word}.\n"
+    yield f"**Why.** {entry.why}\n"
+    yield f"**Instead.** {entry.instead}\n"
+    found = [case for case in cases() if case.rule == entry.name]
+    yield f"**Fix.** {_FIX[entry.fix]}{_safety(found)}.\n"
+    if entry.spec != "none":
+        yield f"**Source.** {entry.spec}\n"
+    shown = [case for case in found if _changes(case)] or [case for case in found if marks(case.before(), Era.DUAL)]
+    for example in shown[:1]:
+        yield from _example(example)
+
+
+def _changes(case: Case) -> bool:
+    return any(case.after(era) != case.before() for era in Era)
+
+
+def _safety(found: list[Case]) -> str:
+    words = {mark.applicability for case in found for era in Era for mark in marks(case.before(), era)}
+    return f" ({', '.join(word for word in ('safe', 'unsafe', 'manual') if word in words)})" if words else ""
+
+
+def _example(case: Case) -> Iterator[str]:
+    yield f"Example ([{case.name}](../fixtures/{case.pack}/{case.rule}/{case.name})):\n"
+    before = case.before()
+    for path, text in before.items():
+        if len(before) > 1:
+            yield f"`{path}`"
+        yield f"```python\n{plain(text).rstrip()}\n```\n"
+    for era, words in ((Era.DUAL, "`fix` makes of it:"), (Era.MODERN, "`fix --era modern` makes of it:")):
+        if (after := case.after(era)) != before and (era is Era.DUAL or after != case.after(Era.DUAL)):
+            yield f"{words}\n\n```diff\n{_diff(before, after)}\n```\n"
+
+
+def _diff(before: dict[str, str], after: dict[str, str]) -> str:
+    lines: list[str] = []
+    for path in sorted({*before, *after}):
+        old, new = plain(before.get(path, "")).splitlines(), plain(after.get(path, "")).splitlines()
+        # The two header lines name the file; with one file they say nothing.
+        lines += list(difflib.unified_diff(old, new, path, path, lineterm="", n=2))[0 if len(before) > 1 else 2 :]
+    return "\n".join(lines)
+
+
+def _anchor(entry: Entry) -> str:
+    return f"{entry.id.lower()}-{entry.name}"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")

@@ -1,0 +1,72 @@
+"""Every fixture proves four things: found here and only here; fixed to exactly this text; what remains is marked; a second run does nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pytest
+from fixture_cases import FIXTURES, OTHERS, Case, Mark, cases, marks, plain
+
+from mcp_migrate import catalog, engine
+from mcp_migrate.project import Project, read
+from mcp_migrate.rule import Entry, Era, Finding
+from mcp_migrate.source import Source
+
+CATALOG = catalog.load()
+CASES = list(cases())
+ENTRIES = [entry for entry in CATALOG.entries if entry.pack != "engine"]
+
+each_era = pytest.mark.parametrize("era", list(Era), ids=lambda era: era.value)
+each_case = pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
+
+
+@each_era
+@each_case
+def test_the_rule_finds_what_is_marked_and_nothing_else(case: Case, era: Era) -> None:
+    project = link(case.before())
+    assert found(project, engine.check(project, CATALOG, era, select=[case.rule])) == marks(case.before(), era)
+
+
+@each_era
+@each_case
+def test_fix_makes_exactly_this_text_and_leaves_what_is_marked(case: Case, era: Era) -> None:
+    fixed = engine.fix(link(case.before()), CATALOG, era, select=[case.rule])
+    assert fixed.dropped == ()
+    assert texts(fixed) == {path: plain(text) for path, text in case.after(era).items()}
+    remaining = sorted((mark.path, mark.line) for mark in marks(case.after(era), era))
+    assert [(mark.path, mark.line) for mark in found(fixed.project, fixed.remaining)] == remaining
+
+
+@each_era
+@each_case
+def test_a_second_run_changes_nothing(case: Case, era: Era) -> None:
+    again = engine.fix(link(case.after(era)), CATALOG, era, select=[case.rule])
+    assert (again.texts, again.created) == ({}, {})
+
+
+@pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.name)
+def test_every_rule_has_a_case_that_it_finds_and_one_that_it_must_leave_alone(entry: Entry) -> None:
+    own = [case for case in CASES if (case.pack, case.rule) == (entry.pack, entry.name)]
+    silent = [case for case in own if not any(marks(case.before(), era) for era in Era)]
+    assert silent
+    assert len(own) > len(silent)
+
+
+def test_every_fixture_belongs_to_a_rule() -> None:
+    known = {(entry.pack, entry.name) for entry in ENTRIES}
+    folders = {(folder.parent.name, folder.name) for folder in FIXTURES.glob("*/*") if folder.is_dir() and folder.parent.name not in OTHERS}
+    assert folders <= known
+
+
+def link(before: Mapping[str, str]) -> Project:
+    """The program without its marks, linked; a mark is a comment, and comments must not help a rule."""
+    return Project.link(read(Source(path, plain(text))) for path, text in before.items())
+
+
+def found(project: Project, findings: list[Finding]) -> list[Mark]:
+    lines = {path: file.source for path, file in project.files.items()}
+    return sorted(Mark(f.path, lines[f.path].position(f.span.start).line, f.rule, f.applicability.word) for f in findings)
+
+
+def texts(fixed: engine.Fixed) -> dict[str, str]:
+    return {**{path: file.source.text for path, file in fixed.project.files.items()}, **fixed.created}
