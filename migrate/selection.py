@@ -54,7 +54,7 @@ def per_file(ignores: Mapping[str, Iterable[str]], entries: Iterable[Entry]) -> 
 
 
 def _answers(entry: Entry, selector: str) -> bool:
-    return selector in (ALL, entry.name, entry.pack) or entry.id.startswith(selector.upper())
+    return selector in (ALL, entry.name, entry.pack) or (selector != "" and entry.id.startswith(selector.upper()))
 
 
 def _specificity(selector: str, entries: Iterable[Entry]) -> int:

@@ -83,7 +83,8 @@ def _result(place: Place, index: int) -> dict[str, Any]:
 
 
 def _uri(path: str) -> str:
-    escaped = quote(path, safe="/:" if path.startswith("/") or path[1:2] == ":" else "/", errors="surrogateescape")
+    drive = path[1:3] == ":/"
+    escaped = quote(path, safe="/:" if drive else "/", errors="surrogateescape")
     if path.startswith("/"):
         return f"file://{escaped}"
-    return f"file:///{escaped}" if path[1:3] == ":/" else escaped
+    return f"file:///{escaped}" if drive else escaped

@@ -1,0 +1,267 @@
+"""Every format tells the same findings; none lets source text or file names paint a terminal."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+from importlib.resources import files
+from pathlib import Path
+
+import jsonschema
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from mcp_migrate.report import concise, github, sarif, text
+from mcp_migrate.report import json as json_report
+from mcp_migrate.report.model import Report, Seen, place, visible
+from mcp_migrate.rule import Applicability, Era, Finding
+from mcp_migrate.source import Source
+from samples import CODES, ENTRIES, PING, TASKS, at
+
+SERVER = Source("app/server.py", 'def handle(method):\n    if method == "ping":\n        return {}\n    raise RpcError(-32002, "no")\n')
+
+
+def report_of(*findings: Finding, source: Source = SERVER, **counts: object) -> Report:
+    places = place(findings, [f"mark{number}" for number in range(len(findings))], {source.path: source}, lambda path: path)
+    return replace(Report(era=Era.DUAL, places=places, entries=ENTRIES, checked=3), **counts)
+
+
+BOTH = report_of(at(SERVER, "-32002", CODES, applicability=Applicability.MANUAL, hint="its meaning is not clear"), at(SERVER, '"ping"'))
+NONE = report_of()
+# What an attacker would like a terminal, a log or a workflow to swallow.
+EVIL = "\x1b[31m\r\n::error::x\x9b\u202e\udc80[red]%0A,:"
+
+
+def evil() -> Report:
+    source = Source(f"a{EVIL}.py", f'x = "ping"  # \x1b]0;owned\x07 {EVIL[0]}\n')
+    return report_of(at(source, '"ping"', message=f"`{EVIL}` is gone", hint=EVIL), source=source)
+
+
+# Text
+
+
+def test_text_shows_the_code_with_carets_under_the_finding():
+    assert (
+        """\
+app/server.py: 2 findings
+error[MCP103] `ping` is gone
+ --> app/server.py:2:18
+  |
+2 |     if method == "ping":
+  |                  ^^^^^^
+  = fix is safe
+warning[MCP201] `error_code` is gone
+ --> app/server.py:4:20
+  |
+4 |     raise RpcError(-32002, "no")
+  |                    ^^^^^^
+  = by hand: its meaning is not clear
+"""
+        in text.render(BOTH)
+    )
+
+
+def test_text_sums_up_what_fix_would_do_and_what_is_left():
+    summary = text.render(BOTH).rpartition("\n\n")[2]
+    assert summary.splitlines() == [
+        "2 findings in 1 of 3 files: 1 error, 1 warning.",
+        "  `mcp-migrate fix` would settle 1.",
+        "  1 left to you: MCP201 error_code (1).",
+        "  `mcp-migrate explain MCP103` says why, and what to write instead.",
+    ]
+
+
+def test_text_says_what_was_seen_and_is_fine():
+    seen = (Seen("app/server.py"), Seen("app/tools.py", ("tools/call",), ("handle",)))
+    summary = text.render(replace(BOTH, seen=seen, suppressed=2, baselined=1, stale=3))
+    assert "  1 file with MCP code and no finding: app/tools.py.\n" in summary
+    assert "  Behind a stateless boundary: app/tools.py:handle.\n" in summary
+    assert "2 silenced by comments, 1 accepted by the baseline, 3 of the baseline without a finding any more" in summary
+
+
+def test_text_of_a_clean_run_says_whether_there_was_anything_to_find():
+    assert text.render(NONE) == "No findings in 3 files.\n  None of them holds MCP code.\n"
+    assert text.render(replace(NONE, seen=(Seen("a.py"),))) == "No findings in 3 files.\n  1 file with MCP code and no finding: a.py.\n"
+
+
+def test_text_can_leave_out_the_summary():
+    assert text.render(NONE, summary=False) == ""
+    assert "fix` would" not in text.render(BOTH, summary=False)
+
+
+def test_text_shows_findings_over_several_lines_with_a_bar_and_cuts_long_ones():
+    source = Source("a.py", "x = [\n" + "    1,\n" * 20 + "]\n")
+    assert [line for line in text.render(report_of(at(source, source.text[4:-1]), source=source)).splitlines() if re.match(r" *[.\d]+ \|", line)] == [
+        "1 | / x = [", "2 | |     1,", "3 | |     1,", "4 | |     1,", "5 | |     1,", "6 | |     1,", "... | |",
+    ]  # fmt: skip
+
+
+def test_text_cuts_a_long_line_around_the_finding():
+    source = Source("a.py", "x = '" + "a" * 400 + "ping" + "b" * 400 + "'\n")
+    lines = text.render(report_of(at(source, "ping"), source=source)).splitlines()
+    code, carets = (lines[number].partition("|")[2] for number in (4, 5))
+    assert carets.index("^") == code.index("ping")
+    assert carets.count("^") == 4
+    assert len(code) < 140
+
+
+@pytest.mark.parametrize(("before", "width"), [("\t", 4), ("é = ", 4), ("中 = ", 5), ("e\u0301 = ", 4), ("\x1b = ", 7)])
+def test_carets_stand_under_the_finding_behind_tabs_and_wide_characters(before, width):
+    source = Source("a.py", f"{before}ping\n")
+    lines = text.render(report_of(at(source, "ping"), source=source)).splitlines()
+    assert lines[5].partition("| ")[2] == " " * width + "^^^^"
+
+
+def test_text_of_a_file_that_could_not_be_decoded_has_no_frame():
+    finding = at(SERVER, "def", message="not utf-8")
+    places = place([finding], ["x"], {}, lambda path: path)
+    assert text.render(replace(NONE, places=places), summary=False).splitlines()[1:] == [
+        "error[MCP103] not utf-8", " --> app/server.py:1:1", "  = fix is safe", "",
+    ]  # fmt: skip
+
+
+def test_colour_changes_nothing_but_colour():
+    coloured = text.render(BOTH, colour=True)
+    assert "\x1b[1;31merror[MCP103]\x1b[0m" in coloured
+    assert re.sub(r"\x1b\[[0-9;]*m", "", coloured) == text.render(BOTH)
+
+
+def test_statistics_count_each_rule_the_most_frequent_first():
+    source = Source("a.py", "ping ping ping tasks\n")
+    findings = [at(source, "ping", nth=number) for number in range(2)] + [at(source, "ping", nth=2, applicability=Applicability.MANUAL)]
+    counted = text.statistics(report_of(*findings, at(source, "tasks", TASKS, applicability=Applicability.MANUAL), source=source))
+    assert counted.splitlines()[:2] == ["3  MCP103  [-] ping", "1  MCP114  [ ] core_tasks"]
+
+
+def test_what_fix_did_is_told_by_file_and_rule():
+    told = text.fixes({"b.py": {"MCP103": 2}, "a.py": {"MCP201": 1}}, ["mcp_stateless.py"], {"MCP103": "ping", "MCP201": "code"}, would=False)
+    assert told.splitlines() == [
+        "Fixed 3 findings in 2 files and wrote 1 new file:", "  a.py: MCP201 code (1)", "  b.py: MCP103 ping (2)", "  mcp_stateless.py: new",
+    ]  # fmt: skip
+    assert text.fixes({}, [], {}, would=True) == "Nothing to fix.\n"
+
+
+def test_a_patch_for_the_eyes_is_coloured_and_harmless():
+    shown = text.diff(b"--- a/x\n+++ b/x\n@@ -1 +1 @@\n-old\x1b[2J\r\n+new\xff\n")
+    assert "\x1b[31m-old\\x1b[2J\x1b[0m\n" in shown
+    assert "\x1b[32m+new\\xff\x1b[0m\n" in shown
+
+
+# Safety of all formats
+
+
+@pytest.mark.parametrize("render", [text.render, concise.render, github.render, json_report.render, sarif.render, text.statistics])
+def test_source_text_and_file_names_cannot_paint_the_terminal(render):
+    written = render(evil())
+    assert [char for char in written if not char.isprintable() and char != "\n"] == []
+    written.encode("utf-8")
+
+
+@given(st.text(st.characters()))
+def test_visible_text_is_printable_and_says_nothing_new_of_plain_text(raw):
+    shown = visible(raw)
+    assert all(char.isprintable() or char == "\u3000" or char == "\xa0" or char.isspace() for char in shown)
+    assert "\n" not in shown
+    assert "\x1b" not in shown
+    if raw.isprintable():
+        assert shown == raw
+
+
+def test_markup_of_a_terminal_library_is_shown_as_it_is():
+    source = Source("a.py", "x = ['[bold]ping[/bold]']\n")
+    assert "[bold]ping[/bold]" in re.sub(r"\x1b\[[0-9;]*m", "", text.render(report_of(at(source, "ping"), source=source), colour=True))
+
+
+# Concise and GitHub
+
+
+def test_concise_is_one_line_a_finding():
+    assert concise.render(BOTH).splitlines() == [
+        "app/server.py:2:18: MCP103 [safe] `ping` is gone",
+        "app/server.py:4:20: MCP201 [manual] `error_code` is gone",
+    ]
+    assert concise.render(NONE) == ""
+    assert len(concise.render(evil()).splitlines()) == 1
+
+
+def test_github_commands_carry_place_rule_and_message():
+    assert github.render(BOTH).splitlines() == [
+        "::error file=app/server.py,line=2,endLine=2,title=MCP103 ping,col=18,endColumn=24::`ping` is gone",
+        "::warning file=app/server.py,line=4,endLine=4,title=MCP201 error_code,col=20,endColumn=26::`error_code` is gone; its meaning is not clear",
+    ]
+
+
+def test_github_commands_cannot_be_broken_out_of():
+    (line,) = github.render(evil()).splitlines()
+    properties, message = line.removeprefix("::error ").split("::", 1)
+    assert "%0D" not in message
+    assert re.fullmatch(r"file=[^,:]*,line=1,endLine=1,title=MCP103 ping,col=5,endColumn=11", properties)
+    assert "%250A" in message
+
+
+# JSON and SARIF
+
+
+@pytest.mark.parametrize("report", [BOTH, NONE, evil(), replace(BOTH, seen=(Seen("a.py", ("ping",), ("handle",)),), stale=1)])
+def test_json_keeps_to_its_published_schema(report):
+    schema = json.loads(files("mcp_migrate.report").joinpath("findings.schema.json").read_text())
+    jsonschema.Draft202012Validator.check_schema(schema)
+    jsonschema.validate(json.loads(json_report.render(report)), schema, jsonschema.Draft202012Validator)
+
+
+def test_json_tells_everything_about_a_finding():
+    first = json.loads(json_report.render(BOTH))["findings"][0]
+    assert first == {
+        "rule": "MCP103", "name": "ping", "severity": "error", "applicability": "safe", "message": "`ping` is gone", "hint": "",
+        "path": "app/server.py", "line": 2, "column": 18, "end_line": 2, "end_column": 24, "fix": True, "fingerprint": "mark1",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("report", [BOTH, NONE, evil(), report_of(at(SERVER, '"ping"', PING), at(SERVER, "return", TASKS))])
+def test_sarif_keeps_to_its_schema(report):
+    schema = json.loads(Path(__file__).with_name("sarif.schema.json").read_text())
+    jsonschema.validate(json.loads(sarif.render(report)), schema, jsonschema.Draft202012Validator)
+
+
+def test_sarif_results_point_to_their_rules():
+    (run,) = json.loads(sarif.render(BOTH))["runs"]
+    rules = run["tool"]["driver"]["rules"]
+    assert [rules[result["ruleIndex"]]["id"] == result["ruleId"] for result in run["results"]] == [True, True]
+    assert rules[0]["help"]["text"] == "Nobody answers.\n\nInstead: Write something else.\n\nSource: SEP-0000"
+    assert run["results"][0]["partialFingerprints"] == {"mcpMigrate/v1": "mark1"}
+
+
+@pytest.mark.parametrize(
+    ("path", "uri"),
+    [
+        ("a/b.py", "a/b.py"),
+        ("a b/c%d#.py", "a%20b/c%25d%23.py"),
+        ("/tmp/ü.py", "file:///tmp/%C3%BC.py"),
+        ("C:/x/y.py", "file:///C:/x/y.py"),
+        ("a:b.py", "a%3Ab.py"),
+        ("x\udcff.py", "x%FF.py"),
+    ],
+)
+def test_sarif_paths_are_uris(path, uri):
+    source = Source(path, "ping\n")
+    (run,) = json.loads(sarif.render(report_of(at(source, "ping"), source=source)))["runs"]
+    assert run["results"][0]["locations"][0]["physicalLocation"]["artifactLocation"] == {"uri": uri}
+
+
+# Positions
+
+
+@pytest.mark.parametrize("newline", ["\n", "\r\n", "\r"])
+def test_positions_are_lines_and_columns_in_characters(newline):
+    source = Source("a.py", newline.join(["# é中😀", "x = 'é' + 'ping'", ""]))
+    (found,) = report_of(at(source, "'ping'"), source=source).places
+    assert (found.line, found.column, found.end_line, found.end_column) == (2, 11, 2, 17)
+    assert found.lines == ("x = 'é' + 'ping'",)
+
+
+def test_places_are_sorted_by_path_and_position():
+    one, other = Source("b.py", "x ping\nping\n"), Source("a.py", "ping\n")
+    findings = [at(one, "ping", nth=1), at(one, "ping"), at(other, "ping"), at(one, "x")]
+    places = place(findings, "wxyz", {"a.py": other, "b.py": one}, lambda path: path)
+    assert [(it.path, it.line, it.column) for it in places] == [("a.py", 1, 1), ("b.py", 1, 1), ("b.py", 1, 3), ("b.py", 2, 1)]
