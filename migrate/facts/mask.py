@@ -27,11 +27,12 @@ def parse(source: Source) -> tuple[ast.Module, bool]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            return ast.parse(source.utf8), False
+            # Text, not bytes: bytes would be decoded once more as their coding cookie says.
+            return ast.parse(source.text), False
         except SyntaxError as error:
             for masked in _masked(source.utf8):
                 try:
-                    return ast.parse(masked), True
+                    return ast.parse(masked.decode("utf-8")), True
                 except SyntaxError:
                     continue
             raise error from None

@@ -1,0 +1,314 @@
+"""The engine asks rules by table, applies fixes in rounds, and accepts nothing that would harm a file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from textwrap import dedent
+from types import SimpleNamespace
+
+import pytest
+from mcp_migrate import engine
+from mcp_migrate.catalog import Catalog, build
+from mcp_migrate.engine import InternalError
+from mcp_migrate.facts.model import Fact, Handler
+from mcp_migrate.project import Project, read
+from mcp_migrate.rewrite import handlers
+from mcp_migrate.rewrite.edits import Edit
+from mcp_migrate.rewrite.tree import Tree
+from mcp_migrate.rule import Applicability, Context, Entry, Era, Finding, Import, Need, NewFile, Severity
+from mcp_migrate.source import Span, decode
+
+SERVER = dedent(
+    """
+    import json
+    import time
+
+
+    def alive():
+        return {"at": time.time()}
+
+
+    def handle(message):
+        method = message.get("method")
+        if method == "initialize":
+            return {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}, "serverInfo": {}}
+        elif method == "ping":
+            return alive()
+        elif method == "tools/list":
+            return {"tools": []}
+        elif method == "tools/call":
+            return {"content": [json.dumps(message)]}
+    """
+).lstrip()
+
+Fix = Callable[[Fact, Tree, Context], Iterator[Edit | Need]]
+
+
+@dataclass(frozen=True)
+class Rules(Catalog):
+    """A catalog with rules of its own."""
+
+    modules: dict[str, object] = field(default_factory=dict)
+
+    def module(self, entry: Entry):
+        return self.modules[entry.id]
+
+
+def rule(fix: Fix | None = None, applicability: Applicability = Applicability.SAFE) -> SimpleNamespace:
+    """A rule that objects to everything it is shown."""
+    module = SimpleNamespace(check=lambda fact, ctx: iter([ctx.finding(fact, applicability)]))
+    if fix is not None:
+        module.fix = fix
+    return module
+
+
+def rules(*modules: tuple[str, object, dict[str, tuple[str, ...]]]) -> Rules:
+    entries = [
+        Entry(
+            id=id_,
+            name=id_.lower(),
+            pack="test",
+            title="",
+            message="`{fact.key}` is not wanted",
+            messages={},
+            match=match,
+            severity=Severity.ERROR,
+            fix="sometimes",
+            why="",
+            instead="",
+            spec="",
+        )
+        for id_, _, match in modules
+    ]
+    made = build(iter(entries))
+    return Rules(made.entries, made.table, made._named, {id_: module for id_, module, _ in modules})
+
+
+def project(**files: str | bytes) -> Project:
+    sources = {f"{name.replace('__', '/')}.py": text for name, text in files.items()}
+    return Project.link([read(decode(path, text.encode() if isinstance(text, str) else text)) for path, text in sources.items()])
+
+
+def remove(fact: Fact, tree: Tree, ctx: Context) -> Iterator[Edit]:
+    assert isinstance(fact, Handler)
+    yield from handlers.remove(fact, tree)
+
+
+def says(key: str, text: str) -> Fix:
+    """A fix that writes `text` in place of the handler's name where it is `key`, and removes the others."""
+
+    def fix(fact: Fact, tree: Tree, ctx: Context) -> Iterator[Edit | Need]:
+        if fact.key == key:
+            yield Edit(fact.span, text)
+        else:
+            yield from remove(fact, tree, ctx)
+
+    return fix
+
+
+GONE = {"Handler": ("initialize", "ping")}
+
+
+def fixed(catalog: Catalog, era: Era = Era.DUAL, text: str = SERVER) -> engine.Fixed:
+    return engine.fix(project(app=text), catalog, era)
+
+
+# check
+
+
+def test_only_rules_that_match_a_fact_see_it_and_findings_are_in_order() -> None:
+    catalog = rules(
+        ("MCP902", rule(), {"Handler": ("ping",)}), ("MCP901", rule(), {"Handler": ("*",)}), ("MCP903", rule(), {"Store": ("*",)})
+    )
+    found = engine.check(project(b=SERVER, a=SERVER), catalog)
+    assert [(finding.path, finding.rule, finding.message.split("`")[1]) for finding in found] == [
+        (path, rule, method)
+        for path in ("a.py", "b.py")
+        for rule, method in [
+            ("MCP901", "initialize"), ("MCP901", "ping"), ("MCP902", "ping"), ("MCP901", "tools/list"), ("MCP901", "tools/call"),
+        ]
+    ]  # fmt: skip
+
+
+def test_a_selection_and_file_ignores_decide_which_rules_run() -> None:
+    catalog = rules(("MCP901", rule(), {"Handler": ("ping",)}), ("MCP902", rule(), {"Handler": ("ping",)}))
+    server = project(app=SERVER, old__app=SERVER)
+    assert {(f.path, f.rule) for f in engine.check(server, catalog, ignore=["MCP902"], per_file_ignores={"old/": ["MCP901"]})} == {
+        ("app.py", "MCP901")
+    }
+
+
+def test_a_rule_that_fails_is_named_and_the_others_go_on() -> None:
+    def check(fact: Fact, ctx: Context) -> Iterator[Finding]:
+        raise KeyError("oops")
+
+    catalog = rules(("MCP901", SimpleNamespace(check=check), GONE), ("MCP902", rule(), {"Handler": ("ping",)}))
+    errors: list[InternalError] = []
+    assert [finding.rule for finding in engine.check(project(app=SERVER), catalog, on_error=errors.append)] == ["MCP902"]
+    assert {(error.rule, error.path) for error in errors} == {("MCP901", "app.py")}
+    with pytest.raises(InternalError, match=r"app\.py: MCP901: KeyError"):
+        engine.check(project(app=SERVER), catalog)
+
+
+# fix
+
+
+def test_fixes_of_one_chain_are_made_in_rounds_and_a_second_run_does_nothing() -> None:
+    catalog = rules(("MCP901", rule(remove), GONE))
+    result = fixed(catalog)
+    text = result.texts["app.py"]
+    assert '        if method == "tools/list":' in text.replace("\n    if", "\n        if")
+    assert "ping" not in text
+    assert "initialize" not in text
+    assert result.applied == {"app.py": {"MCP901": 2}}
+    assert result.remaining == []
+    assert fixed(catalog, text=text).texts == {}
+
+
+def test_what_only_deleted_code_used_goes_in_the_modern_era_only() -> None:
+    catalog = rules(("MCP901", rule(remove), GONE))
+    assert "def alive" in fixed(catalog).texts["app.py"]
+    modern = fixed(catalog, Era.MODERN).texts["app.py"]
+    assert "alive" not in modern
+    assert "import time" not in modern
+    assert modern.startswith("import json\n\n\ndef handle(message):\n    method = ")
+    assert fixed(catalog, Era.MODERN, text=modern).texts == {}
+
+
+def test_unsafe_fixes_wait_for_their_flag_and_manual_ones_are_never_made() -> None:
+    unsafe = rules(("MCP901", rule(remove, Applicability.UNSAFE), GONE))
+    assert engine.fix(project(app=SERVER), unsafe).texts == {}
+    assert "ping" not in engine.fix(project(app=SERVER), unsafe, unsafe=True).texts["app.py"]
+    assert engine.fix(project(app=SERVER), rules(("MCP901", rule(remove, Applicability.MANUAL), GONE)), unsafe=True).texts == {}
+
+
+def test_suppressed_findings_are_not_fixed() -> None:
+    catalog = rules(("MCP901", rule(remove), GONE))
+    result = engine.fix(
+        project(app=SERVER), catalog, may_fix=lambda source, found: [it for it in found if it.fact and it.fact.key != "ping"]
+    )
+    assert '"ping"' in result.texts["app.py"]
+    assert [(finding.message, finding.applicability.word) for finding in result.remaining] == [("`ping` is not wanted", "safe")]
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [('"ping":', "cannot be parsed"), ("undefined_name", "`undefined_name` would be undefined")],
+    ids=["syntax", "undefined name"],
+)
+def test_a_fix_that_would_harm_is_dropped_and_named_and_the_others_are_made(text: str, reason: str) -> None:
+    result = fixed(rules(("MCP901", rule(says("ping", text)), GONE)))
+    assert '"initialize"' not in result.texts["app.py"]
+    assert '"ping"' in result.texts["app.py"]
+    (dropped,) = result.dropped
+    assert (dropped.rule, dropped.path) == ("MCP901", "app.py")
+    assert reason in dropped.reason
+    (left,) = result.remaining
+    assert left.applicability is Applicability.MANUAL
+    assert reason in left.hint
+
+
+def test_text_that_the_files_encoding_cannot_hold_is_dropped() -> None:
+    text = "# -*- coding: latin-1 -*-\n" + SERVER.replace('"tools": []', '"tools": ["é"]')
+    catalog = rules(("MCP901", rule(says("ping", '"→"')), {"Handler": ("ping",)}))
+    result = engine.fix(project(app=text.encode("latin-1")), catalog)
+    assert result.texts == {}
+    assert [dropped.reason for dropped in result.dropped] == ["iso-8859-1 cannot hold '→'"]
+
+
+def test_a_name_that_another_file_imports_stays() -> None:
+    def rename(fact: Fact, tree: Tree, ctx: Context) -> Iterator[Edit]:
+        start = tree.source.utf8.index(b"def handle") + 4
+        yield Edit(Span(start, start + 6), "other")
+
+    result = engine.fix(project(app=SERVER, main="from app import handle\n"), rules(("MCP901", rule(rename), GONE)))
+    assert result.texts == {}
+    assert {dropped.reason for dropped in result.dropped} == {"main.py imports `app.handle`"}
+
+
+def test_fixes_that_undo_each_other_are_an_error_and_the_file_stays() -> None:
+    def toggle(fact: Fact, tree: Tree, ctx: Context) -> Iterator[Edit]:
+        name = b"mxthod" if b" mxthod" in tree.source.utf8 else b"method"
+        for start in range(len(tree.source.utf8)):
+            if tree.source.utf8.startswith(b" " + name, start):
+                yield Edit(Span(start + 1, start + 7), "method" if name == b"mxthod" else "mxthod")
+
+    errors: list[InternalError] = []
+    result = engine.fix(project(app=SERVER), rules(("MCP901", rule(toggle), {"Handler": ("ping",)})), on_error=errors.append)
+    assert result.texts == {}
+    assert [(error.rule, error.path) for error in errors] == [("MCP901", "app.py")]
+    assert "10 rounds" in errors[0].reason
+
+
+def test_a_fix_that_fails_is_named_and_the_others_are_made() -> None:
+    def fail(fact: Fact, tree: Tree, ctx: Context) -> Iterator[Edit]:
+        raise ValueError("oops")
+        yield
+
+    errors: list[InternalError] = []
+    catalog = rules(("MCP901", rule(fail), {"Handler": ("initialize",)}), ("MCP902", rule(remove), {"Handler": ("ping",)}))
+    result = engine.fix(project(app=SERVER), catalog, on_error=errors.append)
+    assert '"ping"' not in result.texts["app.py"]
+    assert {error.rule for error in errors} == {"MCP901"}
+
+
+def test_edits_of_two_rules_at_one_place_are_made_once() -> None:
+    catalog = rules(("MCP901", rule(remove), {"Handler": ("ping",)}), ("MCP902", rule(remove), {"Handler": ("ping",)}))
+    assert fixed(catalog).applied == {"app.py": {"MCP901": 1, "MCP902": 1}}
+
+
+# needs
+
+
+def wire(text: str = "S = 1\n", path: str = "stateless.py") -> Fix:
+    def fix(fact: Fact, tree: Tree, ctx: Context) -> Iterator[Edit | Need]:
+        if b"S.begin" not in tree.source.utf8:
+            start = tree.source.utf8.index(b"    method =")
+            yield Edit(Span(start, start), "    S.begin()\n")
+            yield Import("stateless", "S")
+            yield NewFile(path, text)
+
+    return fix
+
+
+def test_needs_are_met_once_though_two_findings_have_them() -> None:
+    result = fixed(rules(("MCP901", rule(wire()), GONE)))
+    assert result.texts["app.py"].startswith("import json\nimport time\n\nfrom stateless import S\n\n\ndef alive")
+    assert result.texts["app.py"].count("S.begin()") == 1
+    assert result.created == {"stateless.py": "S = 1\n"}
+    assert "stateless.py" in result.project.files
+
+
+@pytest.mark.parametrize("where", ["project", "disk"])
+def test_wiring_is_dropped_as_a_whole_when_its_file_is_taken(where: str) -> None:
+    files = {"app": SERVER, "stateless": "S = 2\n"} if where == "project" else {"app": SERVER}
+    result = engine.fix(project(**files), rules(("MCP901", rule(wire()), GONE)), exists=lambda path: where == "disk")
+    assert result.texts == {}
+    assert result.created == {}
+    assert {dropped.reason for dropped in result.dropped} == {"stateless.py exists already"}
+
+
+def test_a_file_that_is_there_as_wanted_is_not_created_again() -> None:
+    result = engine.fix(project(app=SERVER, stateless="S = 1\n"), rules(("MCP901", rule(wire()), GONE)), exists=lambda path: True)
+    assert result.created == {}
+    assert "S.begin" in result.texts["app.py"]
+
+
+def test_a_new_file_that_would_not_parse_drops_its_wiring() -> None:
+    result = fixed(rules(("MCP901", rule(wire("S = (\n")), GONE)))
+    assert (result.texts, result.created) == ({}, {})
+    assert {dropped.reason for dropped in result.dropped} == {"stateless.py would not parse"}
+
+
+def test_imports_that_a_fix_made_useless_go_and_those_that_were_useless_stay() -> None:
+    catalog = rules(("MCP901", rule(remove), {"Handler": ("tools/call",)}))
+    text = fixed(catalog, text="import os\n" + SERVER).texts["app.py"]
+    assert text.startswith("import os\nimport time\n\n\ndef alive")
+
+
+def test_bytes_outside_of_the_edits_are_kept() -> None:
+    text = SERVER.replace("\n", "\r\n").replace('"tools": []', '"tools": ["äöü"]')
+    result = engine.fix(project(app=b"\xef\xbb\xbf" + text.encode()), rules(("MCP901", rule(remove), {"Handler": ("ping",)})))
+    gone = '    elif method == "ping":\r\n        return alive()\r\n'
+    assert result.texts["app.py"] == text.replace(gone, "")
