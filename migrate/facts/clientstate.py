@@ -12,7 +12,6 @@ from .waiters import CAPABILITIES
 
 _ASKABLE = frozenset(CAPABILITIES.values())
 _FALLBACKS = (ast.Dict, ast.Constant)
-_SET_USES = frozenset({"add", "discard", "remove"})
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +51,6 @@ class Use(str, Enum):
 
     MEMBER = "member"  # uri in subscribed
     EACH = "each"  # for uri in subscribed
-    SET = "set"  # add, discard, len, truth
     OTHER = "other"
 
 
@@ -115,15 +113,12 @@ def subscribed(module: Module) -> Iterator[ast.expr]:
 
 
 def initial(name: str, module: Module) -> ast.Assign | ast.AnnAssign | None:
-    """The only statement at module level, in a class body or in `__init__` that makes `name`."""
-    found = [
-        node
-        for node in ast.walk(module.tree)
-        if isinstance(node, ast.Assign | ast.AnnAssign)
-        and any(dotted(target) == name for target in targets(node))
-        and ((function := module.function_of(node)) is None or function.short == "__init__")
-    ]
-    return found[0] if len(found) == 1 else None
+    """The only statement that assigns to `name`, if it stands at module level, in a class body or in `__init__`."""
+    found = [node for node in ast.walk(module.tree) if name in map(dotted, targets(node)) and not isinstance(node, ast.AugAssign)]
+    if len(found) != 1 or not isinstance(found[0], ast.Assign | ast.AnnAssign):
+        return None
+    function = module.function_of(found[0])
+    return found[0] if function is None or function.short == "__init__" else None
 
 
 def uses(name: str, module: Module) -> Iterator[tuple[ast.expr, Use]]:
@@ -139,10 +134,6 @@ def uses(name: str, module: Module) -> Iterator[tuple[ast.expr, Use]]:
                 yield node, Use.EACH
             case ast.Call(func=ast.Name(id="list" | "sorted" | "set" | "tuple" | "frozenset"), args=[value]) if value is node:
                 yield node, Use.EACH
-            case ast.Attribute(attr=attr) if attr in _SET_USES:
-                yield node, Use.SET
-            case ast.Call(func=ast.Name(id="len" | "bool")) | ast.If() | ast.While() | ast.UnaryOp(op=ast.Not()) | ast.BoolOp():
-                yield node, Use.SET
             case _:
                 yield node, Use.OTHER
 

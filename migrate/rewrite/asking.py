@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from ..facts.asking import Asking, asking
@@ -19,21 +19,22 @@ from ..rule import Era
 from ..source import Source, Span
 from . import clientstate, leftovers
 from .edits import Edit
+from .module import Part
 from .tree import Tree
 
-_CHANGES = frozenset({"list_changed", "updated"})
+_USES = {"ask(": Part.ASK, "client_capabilities(": Part.CAPABILITIES, "log_level(": Part.LOGGING, "subscribed": Part.LISTEN}
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
     """What has to be edited, and what the edits need.
 
-    `parts` names the parts of the runtime that are used: "ask", "logging", "listen". `before` is the offset at or before
-    which the module must define the `Stateless` object, because a module-level statement uses it there.
+    `parts` are the parts of the runtime that the edits and the notifications of the module use. `before` is the offset at or
+    before which the module must define the `Stateless` object, because a module-level statement uses it there.
     """
 
     edits: tuple[Edit, ...] = ()
-    parts: frozenset[str] = frozenset()
+    parts: frozenset[Part] = frozenset()
     before: int | None = None
 
 
@@ -62,7 +63,7 @@ def plan(module: Module, tree: Tree, *, era: Era, boundary: frozenset[str] = fro
                 before = step if before is None else min(before, step)
             case Edit():
                 edits.append(step)
-    return Plan(tuple(edits), frozenset(_parts(found, module)), before)
+    return Plan(tuple(edits), frozenset(_parts(edits, module, handle)), before)
 
 
 def _steps(found: Asking, module: Module, tree: Tree, era: Era, boundary: frozenset[str], handle: str) -> Iterator[Edit | Doubt | int]:
@@ -81,7 +82,7 @@ def _steps(found: Asking, module: Module, tree: Tree, era: Era, boundary: frozen
     yield from clientstate.levelled(module, era, handle)
     yield from clientstate.subscriptions(module, handle)
     if era is Era.MODERN:
-        yield from leftovers.edits(found, module, tree)
+        yield from leftovers.answers(found, module, tree)
 
 
 def asked(waiter: Waiter, module: Module, era: Era, handle: str) -> Iterator[Edit]:
@@ -129,15 +130,16 @@ def _whole_refusal(check: Check, module: Module) -> ast.If | None:
     return None
 
 
-def _parts(found: Asking, module: Module) -> Iterator[str]:
-    if found.waiters:
-        yield "ask"
+def _parts(edits: Sequence[Edit], module: Module, handle: str) -> Iterator[Part]:
+    for name, part in _USES.items():
+        if any(f"{handle}.{name}" in edit.text for edit in edits):
+            yield part
     for node in ast.walk(module.tree):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.startswith("notifications/"):
             if node.value == "notifications/message":
-                yield "logging"
-            elif node.value.rsplit("/", 1)[-1] in _CHANGES and "roots" not in node.value:
-                yield "listen"
+                yield Part.LOGGING
+            elif node.value.endswith(("/list_changed", "/updated")) and "roots" not in node.value:
+                yield Part.LISTEN
 
 
 def _indent(source: Source, offset: int) -> str:

@@ -6,7 +6,7 @@ import ast
 import builtins
 from collections.abc import Iterator
 
-from ..facts.clientstate import Check, Stored, Use, capabilities, initial, is_whole, levels, reads, subscribed, uses
+from ..facts.clientstate import Check, Stored, Use, initial, is_whole, levels, reads, subscribed, uses
 from ..facts.functions import Module, dotted, targets
 from ..facts.waiters import Doubt
 from ..rule import Era
@@ -68,7 +68,7 @@ def subscriptions(module: Module, handle: str) -> Iterator[Edit | Doubt | int]:
         name = dotted(kept)
         start = initial(name, module) if name else None
         found = list(uses(name, module)) if name else []
-        if start is not None and start.value is not None and _is_empty_set(start.value) and not any(use is Use.OTHER for _, use in found):
+        if start is not None and start.value is not None and _is_empty_set(start.value):
             target = next(targets(start))
             yield Edit(module.span(start), f"{module.text(target)} = {handle}.subscribed")
             if module.function_of(start) is None:
@@ -86,12 +86,6 @@ def subscriptions(module: Module, handle: str) -> Iterator[Edit | Doubt | int]:
             elif use is Use.MEMBER and isinstance(test := module.parents.get(node), ast.Compare):
                 word, joint = ("in", "or") if isinstance(test.ops[0], ast.In) else ("not in", "and")
                 yield Edit(module.span(test), f"({module.text(test)} {joint} {module.text(test.left)} {word} {handle}.subscribed)")
-
-
-def stores(module: Module) -> Iterator[Stored]:
-    """Everything that is kept about the client and has no reader once requests speak for themselves."""
-    yield from capabilities(module)
-    yield from levels(module)
 
 
 def _first_value(stored: Stored, module: Module) -> str:

@@ -27,7 +27,7 @@ _DYNAMIC = frozenset({"eval", "exec", "globals", "locals", "vars", "__dict__"})
 _QUIET_CALLS = frozenset(
     {"bool", "bytes", "dict", "float", "frozenset", "int", "len", "list", "max", "min", "object", "set", "sorted", "str", "tuple"}
     | {"Condition", "Counter", "Event", "Lock", "OrderedDict", "Queue", "RLock", "Semaphore", "WeakSet", "WeakValueDictionary"}
-    | {"compile", "defaultdict", "deque", "field", "get", "hex", "isoformat", "lower", "monotonic", "strip", "time", "upper", "uuid4"}
+    | {"compile", "count", "defaultdict", "deque", "field", "get", "hex", "isoformat", "lower", "monotonic", "strip", "time", "upper", "uuid4"}
 )
 # Bases that do nothing when a class is derived from them, beyond what a reader expects.
 _QUIET_BASES = frozenset(
