@@ -6,7 +6,6 @@ from collections.abc import Mapping
 
 import pytest
 from fixture_cases import FIXTURES, OTHERS, Case, Mark, cases, marks, plain
-
 from mcp_migrate import catalog, engine
 from mcp_migrate.project import Project, read
 from mcp_migrate.rule import Entry, Era, Finding

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 
 import pytest
-
 from mcp_migrate.facts.sessions import session_gates
 from mcp_migrate.source import Source
 
