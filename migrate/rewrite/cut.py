@@ -22,13 +22,28 @@ def statement(tree: Tree, node: cst.BaseStatement | cst.BaseSmallStatement) -> I
         return
     start, end = _own_start(tree, node), tree.whole(node).end
     if isinstance(holder, cst.IndentedBlock) and len(holder.body) == 1:
-        yield Edit(Span(start, end), f"{tree.indent(node)}pass{tree.source.newline}")
+        yield _passed(tree, node)
         return
     position = holder.body.index(node)
     if position == 0 and len(holder.body) > 1 and start == tree.whole(node).start:
         # No block begins with the blank lines that stood between its first two statements.
         end = _after_blank_lines(tree, holder.body[1])
     yield Edit(Span(start, end))
+
+
+def statements(tree: Tree, nodes: Sequence[cst.BaseStatement | cst.BaseSmallStatement]) -> Iterator[Edit]:
+    """Deletes several statements at once; a block that loses all of its statements keeps `pass`."""
+    doomed = [_line_of(tree, node) for node in nodes]
+    for node, line in zip(nodes, doomed, strict=True):
+        holder = tree.parent(line)
+        if not isinstance(line, cst.BaseStatement) or not isinstance(holder, cst.IndentedBlock | cst.Module):
+            yield from statement(tree, node)
+        elif isinstance(holder, cst.IndentedBlock) and line is holder.body[-1] and all(one in doomed for one in holder.body):
+            yield _passed(tree, line)
+        elif len(holder.body) > 1 and line is holder.body[0] and holder.body[1] in doomed:
+            yield Edit(Span(_own_start(tree, line), tree.whole(line).end))
+        else:
+            yield from statement(tree, line)
 
 
 def item(tree: Tree, items: Sequence[cst.CSTNode], position: int) -> Iterator[Edit]:
@@ -146,6 +161,16 @@ def line_end(tree: Tree, offset: int) -> int:
     starts = tree.source.line_starts
     row = bisect_right(starts, offset)
     return starts[row] if row < len(starts) else len(tree.source.utf8)
+
+
+def _passed(tree: Tree, node: cst.BaseStatement) -> Edit:
+    return Edit(Span(_own_start(tree, node), tree.whole(node).end), f"{tree.indent(node)}pass{tree.source.newline}")
+
+
+def _line_of(tree: Tree, node: cst.BaseStatement | cst.BaseSmallStatement) -> cst.CSTNode:
+    """The line of its own that a small statement fills, if it does."""
+    above = tree.parent(node)
+    return above if isinstance(above, cst.SimpleStatementLine) and len(above.body) == 1 else node
 
 
 def _small_statement(tree: Tree, node: cst.BaseSmallStatement) -> Iterator[Edit]:

@@ -27,12 +27,28 @@ _DYNAMIC = frozenset({"eval", "exec", "globals", "locals", "vars", "__dict__"})
 _QUIET_CALLS = frozenset(
     {"bool", "bytes", "dict", "float", "frozenset", "int", "len", "list", "max", "min", "object", "set", "sorted", "str", "tuple"}
     | {"Condition", "Counter", "Event", "Lock", "OrderedDict", "Queue", "RLock", "Semaphore", "WeakSet", "WeakValueDictionary"}
-    | {"compile", "count", "defaultdict", "deque", "field", "get", "hex", "isoformat", "lower", "monotonic", "strip", "time", "upper", "uuid4"}
+    | {
+        "compile",
+        "count",
+        "defaultdict",
+        "deque",
+        "field",
+        "get",
+        "hex",
+        "isoformat",
+        "lower",
+        "monotonic",
+        "strip",
+        "time",
+        "upper",
+        "uuid4",
+    }
 )
 # Bases that do nothing when a class is derived from them, beyond what a reader expects.
 _QUIET_BASES = frozenset(
     {"object", "Exception", "RuntimeError", "ValueError", "BaseModel", "TypedDict", "NamedTuple", "Enum", "Protocol", "ABC"}
 )
+_DEFINITIONS = (cst.FunctionDef, cst.ClassDef, cst.Assign, cst.AnnAssign, cst.AugAssign)
 
 
 def sweep(before: Source, tree: Tree, mentioned: Collection[str]) -> Iterator[list[Edit]]:
@@ -47,7 +63,7 @@ def sweep(before: Source, tree: Tree, mentioned: Collection[str]) -> Iterator[li
         if name in mentioned or name in now.exported or name.startswith("__") or now.is_used(name) or not was.is_used(name):
             continue
         if all(place.may_go for place in places):
-            yield [edit for place in places for edit in _cut(tree, place)]
+            yield list(_cut(tree, places))
     yield from _locals(was, now, tree)
 
 
@@ -233,23 +249,20 @@ def _locals(was: _Mentions, now: _Mentions, tree: Tree) -> Iterator[list[Edit]]:
             if name in function.loads or name in function.declared or name not in was.functions[scope].loads:
                 continue
             if all(place.may_go for place in places):
-                yield [edit for place in places for edit in _cut(tree, place)]
+                yield list(_cut(tree, places))
 
 
-def _cut(tree: Tree, place: _Place) -> Iterator[Edit]:
-    if isinstance(place.node, ast.Global):
+def _cut(tree: Tree, places: Sequence[_Place]) -> Iterator[Edit]:
+    whole: list[cst.BaseStatement | cst.BaseSmallStatement] = []
+    for place in places:
         declaration = tree.node(cst.Global, place.span)
-        if declaration is not None:
+        if declaration is not None and len(declaration.names) > 1:
             names = [item.name.value for item in declaration.names]
-            if len(names) > 1:
-                yield from cut.item(tree, declaration.names, names.index(place.name))
-            else:
-                yield from cut.statement(tree, declaration)
-        return
-    for kind in (cst.FunctionDef, cst.ClassDef, cst.Assign, cst.AnnAssign, cst.AugAssign):
-        node = tree.node(kind, place.span)
-        if isinstance(node, cst.BaseStatement | cst.BaseSmallStatement):
-            yield from cut.statement(tree, node)
+            yield from cut.item(tree, declaration.names, names.index(place.name))
+        else:
+            found = (tree.node(kind, place.span) for kind in (cst.Global, *_DEFINITIONS))
+            whole += [node for node in found if isinstance(node, cst.BaseStatement | cst.BaseSmallStatement)]
+    yield from cut.statements(tree, whole)
 
 
 def _blocks(node: ast.stmt) -> Iterator[list[ast.stmt]]:

@@ -1,0 +1,178 @@
+"""What only deleted code used goes with it, and nothing else does."""
+
+from __future__ import annotations
+
+from textwrap import dedent
+
+import pytest
+from mcp_migrate.rewrite import edits
+from mcp_migrate.rewrite.sweep import sweep
+from mcp_migrate.rewrite.tree import Tree
+from mcp_migrate.source import Source
+
+
+def swept(before: str, after: str, *mentioned: str) -> str:
+    """`after` without what the way from `before` has left unused."""
+    before, after = dedent(before).lstrip(), dedent(after).lstrip()
+    while True:
+        source = Source("app.py", after)
+        groups = list(sweep(Source("app.py", before), Tree(source), mentioned))
+        if not groups:
+            return after
+        taken, _ = edits.compose(groups)
+        after = edits.apply(source.utf8, taken).decode()
+
+
+def gone(definition: str, use: str, *mentioned: str, kept: str = "") -> str:
+    """What is left of a definition after its only use has gone."""
+    definition = dedent(definition).lstrip()
+    return swept(f"{definition}\n{use}\n{kept}", f"{definition}\n{kept}", *mentioned).removesuffix(f"\n{kept}")
+
+
+@pytest.mark.parametrize(
+    ("definition", "use"),
+    [
+        ("def helper():\n    return 1\n", "helper()"),
+        ("async def helper():\n    return helper\n", "helper()"),
+        ("def helper(x=1): ...\n", "helper()"),
+        ("class Helper(Exception):\n    code = 1\n", "raise Helper"),
+        ("LIMIT = 10\n", "print(LIMIT)"),
+        ("LIMIT: int = 10\n", "print(LIMIT)"),
+        ("STATE = {'a': [1, None]}\n", "STATE['a']"),
+        ("LOCK = threading.Lock()\n", "LOCK.acquire()"),
+        ("def one():\n    return two()\ndef two(): ...\n", "one()"),
+        ("READY = False\ndef a():\n    global READY\n    READY = True\n", "if READY: a()"),
+    ],
+)
+def test_what_became_unused_goes(definition: str, use: str) -> None:
+    assert gone(definition, use).strip() == ""
+
+
+@pytest.mark.parametrize(
+    ("definition", "use", "kept"),
+    [
+        ("def helper(): ...\n", "helper()", "x = helper"),
+        ("def helper(): ...\n", "helper()", "getattr(m, 'helper')()"),
+        ("def handle_a(): ...\n", "handle_a()", "getattr(m, 'handle_' + name)()"),
+        ("def helper(): ...\n", "helper()", "__all__ = ['helper']"),
+        ("def helper(): ...\n", "helper()", "app.route('x.helper')"),
+        ("def helper(): ...\n", "helper()", "globals()[name]()\ngetattr(a, b)"),
+        ("@deco\ndef helper(): ...\n", "helper()", ""),
+        ("LIMIT = load()\n", "LIMIT", ""),
+        ("A, B = 1, 2\n", "A", ""),
+        ("for A in x: pass\n", "A", ""),
+        ("class Helper(Plugin): ...\n", "Helper()", ""),
+        ("class Helper(Exception, metaclass=M): ...\n", "Helper()", ""),
+        ("def __getattr__(name): ...\n", "__getattr__()", ""),
+        ("class A(Handler):\n    def do_x(self): ...\n", "A().do_x()", "A()"),
+    ],
+)
+def test_what_may_still_be_used_or_does_something_stays(definition: str, use: str, kept: str) -> None:
+    assert gone(definition, use, kept=kept) == dedent(definition)
+
+
+def test_what_other_files_mention_stays() -> None:
+    assert gone("def helper(): ...\n", "helper()", "helper") == "def helper(): ...\n"
+
+
+def test_what_was_unused_before_stays() -> None:
+    assert swept("def old(): ...\nx()\n", "def old(): ...\n") == "def old(): ...\n"
+
+
+def test_methods_and_attributes_of_an_own_class_go() -> None:
+    before = """
+        class Server:
+            level = "info"
+
+            def __init__(self):
+                self.tools = []
+                self.ready = False
+                self.client: dict = {}
+                self.log = open_log()
+
+            def _start(self, params):
+                self.client = params["clientInfo"]
+                self.ready = True
+                return self._hello()
+
+            def _hello(self):
+                return self.level
+
+            def handle(self, m):
+                if m == "initialize":
+                    return self._start(m)
+                if not self.ready or self.client or self.log:
+                    return None
+                return self.tools
+    """
+    handle = before[before.index("            def handle") :]
+    after = before.replace(handle, "            def handle(self, m):\n                return self.tools\n")
+    assert (
+        swept(before, after)
+        == dedent(
+            """
+        class Server:
+            def __init__(self):
+                self.tools = []
+                self.log = open_log()
+
+            def handle(self, m):
+                return self.tools
+        """
+        ).lstrip()
+    )
+
+
+def test_the_comment_above_a_function_goes_with_it() -> None:
+    before = "x = 1\n\n\n# how to help\ndef helper(): ...\n\n\nhelper()\n"
+    assert swept(before, before.removesuffix("\n\nhelper()\n")) == "x = 1\n"
+
+
+def test_a_function_that_only_set_an_unused_global_keeps_a_body() -> None:
+    before = "READY = 0\ndef f():\n    global READY\n\n    READY = 1\nf()\nREADY\n"
+    assert swept(before, before.removesuffix("READY\n")) == "def f():\n    pass\nf()\n"
+
+
+def test_one_name_of_a_global_statement_goes() -> None:
+    before = "A = B = 0\nREADY = False\ndef f():\n    global READY, B\n    READY = True\n    B = 2\n    return B\nREADY\n"
+    after = before.removesuffix("READY\n")
+    assert swept(before, after) == "A = B = 0\ndef f():\n    global B\n    B = 2\n    return B\n"
+
+
+def test_a_decorated_function_goes_when_its_decorator_has_gone() -> None:
+    before = '@on("ping")\ndef ping():\n    return {}\n\n\n@on("a")\ndef a(): ...\n'
+    assert swept(before, before.removeprefix('@on("ping")\n')) == '@on("a")\ndef a(): ...\n'
+
+
+def test_locals_of_the_function_that_lost_a_branch_go() -> None:
+    before = """
+        def f(message):
+            params = message.get("params", {})
+            asked = params.get("protocolVersion")
+            body = read(message)
+            if asked:
+                return body
+            for unused in message:
+                pass
+            return params
+    """
+    after = before.replace("    if asked:\n                return body\n        ", "")
+    assert "asked" not in after.replace("asked = ", "")
+    assert (
+        swept(before, after)
+        == dedent(
+            """
+        def f(message):
+            params = message.get("params", {})
+            body = read(message)
+            for unused in message:
+                pass
+            return params
+        """
+        ).lstrip()
+    )
+
+
+def test_a_file_with_syntax_that_had_to_be_masked_is_left_alone() -> None:
+    new = 'def f(a):\n    return f"{a["b"] + helper()}"\n'
+    assert swept(f"def helper(): ...\n{new}helper()\n", f"def helper(): ...\n{new}") == f"def helper(): ...\n{new}"
