@@ -12,7 +12,6 @@ import hashlib
 import hmac
 import inspect
 import json
-import operator
 import os
 import time
 from collections.abc import Callable, Collection, Mapping
@@ -25,7 +24,7 @@ _OURS = "io.modelcontextprotocol/"
 _PROTOCOL, _CAPABILITIES = _OURS + "protocolVersion", _OURS + "clientCapabilities"
 _REMOVED = {"initialize", "ping", "logging/setLevel", "resources/subscribe", "resources/unsubscribe"}
 _LISTS = {"tools/list", "prompts/list", "resources/list", "resources/templates/list"}
-_CACHEABLE = {"server/discover", "resources/read"} | _LISTS
+_CACHEABLE = _LISTS | {"resources/read", "server/discover"}
 # These name what they want, so an unknown name is a wrong parameter. And only these may ask the client.
 _NAMED = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
 # The capability to claim for methods that begin with this word.
@@ -37,6 +36,9 @@ _UNSERVED -= {"logging"}
 _LEVELS = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
 _LOG_LEVEL = _OURS + "logLevel"
 # [/logging]
+# [outgoing]
+_ACKNOWLEDGED = "notifications/subscriptions/acknowledged"
+# [/outgoing]
 # [listen]
 _UNSERVED -= {"listChanged", "subscribe"}
 _CHANGES = {f"notifications/{kind}/list_changed": f"{kind}ListChanged" for kind in ("tools", "prompts", "resources")}
@@ -58,7 +60,11 @@ Source = Message | Callable[[], Message]
 Reply = TypeVar("Reply")
 # [boundary]
 Dispatcher = TypeVar("Dispatcher", bound=Callable[..., Any])
+Wrapper = Callable[[Dispatcher], Dispatcher]
 # [/boundary]
+# [send]
+Writer = Callable[[Message], Any] | str
+# [/send]
 # [http]
 Headers = Mapping[str, str] | None
 # [/http]
@@ -116,13 +122,8 @@ class Stateless:
     """
 
     def __init__(
-        self,
-        info: Source,
-        capabilities: Source,
-        instructions: str | Callable[[], str | None] | None = None,
-        *,
-        methods: Collection[str] | None = None,
-        legacy: bool = True,
+        self, info: Source, capabilities: Source, instructions: str | Callable[[], str | None] | None = None,
+        *, methods: Collection[str] | None = None, legacy: bool = True,
     ) -> None:
         self.info, self.capabilities, self.instructions = info, capabilities, instructions
         self.methods, self.legacy = methods, legacy
@@ -153,35 +154,46 @@ class Stateless:
     def finish(self, reply: Reply) -> Reply:
         """A reply in the shape of the request in progress; for a legacy request it is the same object."""
         request = _current.get()
-        if request is None or not _is_reply(reply):
+        if request is None or not isinstance(reply, dict) or not _is_reply(reply):
             return reply
-        return cast(Reply, self._finished(cast(Message, reply), request))
+        error, result = reply.get("error"), reply.get("result")
+        # Typed replies may come with their empty fields.
+        done: Message = {key: reply[key] for key in reply if key not in ("error", "result") and reply[key] is not None}
+        # [ask]
+        if _dict(error).get("code") == -32042:
+            # "URL elicitation required" has become a question like any other.
+            try:
+                for asked in _dict(_dict(error).get("data")).get("elicitations") or ():
+                    self.ask("elicitation/create", {"mode": "url", **_dict(asked)})
+            except Ending as ending:
+                error, result = ending.body.get("error"), ending.body.get("result")
+        # [/ask]
+        if error is not None:
+            done["error"] = _error(error, request)
+        elif _dict(result).get("resultType") == "input_required" and request.method not in _NAMED:
+            done["error"] = {"code": -32603, "message": f"{request.method} may not ask the client"}
+        else:
+            done["result"] = self._stamped({} if result is None else result, request)
+        return cast(Reply, done)
 
     # [boundary]
     @overload
     def boundary(self, function: Dispatcher) -> Dispatcher: ...
     @overload
-    def boundary(
-        self,
-        *,
-        message: str | None = None,
-        # [send]
-        send: Callable[[Message], Any] | str | None = None,
-        # [/send]
-    ) -> Callable[[Dispatcher], Dispatcher]: ...
-    def boundary(self, function: Any = None, *, message: str | None = None, send: Any = None) -> Any:  # -send: , send: Any = None
+    def boundary(self, *, message: str = "", send: Writer = "") -> Wrapper[Dispatcher]: ...  # -send: , send: Writer = ""
+    def boundary(self, function: Any = None, *, message: str = "", send: Writer = "") -> Any:  # -send: , send: Writer = ""
         """Wraps a dispatcher, sync or async: `begin`, the call and `finish` in one.
 
         `message` names its parameter for the message, if that is not the first.
         # [send]
-        `send` writes a message, for a dispatcher that does not return its replies: a function, or the name of a
-        parameter, of an attribute of `self` or of a global.
+        `send` writes a message, for a dispatcher that does not return its replies: a function, or the name of an
+        attribute of `self`, of a parameter or of a global.
         # [/send]
         """
         wrap = functools.partial(self._wrap, message=message, send=send)  # -send: , send=send
         return wrap if function is None else wrap(function)
 
-    def _wrap(self, function: Any, message: str | None, send: Any) -> Any:  # -send: , send: Any
+    def _wrap(self, function: Any, message: str, send: Writer) -> Any:  # -send: , send: Writer
         if not callable(function) or inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
             raise TypeError(f"boundary needs a function that returns whole replies, not {function!r}")
         names = list(inspect.signature(function).parameters)
@@ -212,17 +224,20 @@ class Stateless:
                         args = args if name in kwargs else (*args[:at], own, *args[at + 1 :])
                     try:
                         reply = function(*args, **kwargs)
-                        return self._returned(await reply if is_async else reply, request)
-                    except BaseException as exc:
-                        ending = _ending(exc)
-                        if ending is None:
-                            raise
+                        reply = await reply if is_async else reply
+                        if request is None or not _is_reply(reply):
+                            return reply
+                        # A notification is never answered.
+                        return None if request.id is None else self.finish({**reply, "id": request.id})
+                    except Ending as ending:
                         if "id" not in _dict(given):
                             return None
                         early = self.finish({"jsonrpc": "2.0", "id": given["id"], **ending.body})
                 # [send]
-                if send is not None:
-                    write = send if callable(send) else _found(send, function, {**dict(zip(names, args, strict=False)), **kwargs})
+                if send:
+                    me = args[0] if names[0] == "self" and args else getattr(function, "__self__", None)
+                    known = {**function.__globals__, **dict(zip(names, args, strict=False)), **kwargs}
+                    write = send if callable(send) else getattr(me, send, None) or known[send]
                     sent = write(early)
                     return await sent if is_async and inspect.isawaitable(sent) else None
                 # [/send]
@@ -245,12 +260,6 @@ class Stateless:
 
         return wrapper if is_async else sync_wrapper
 
-    def _returned(self, reply: Any, request: _Request | None) -> Any:
-        if request is None or not _is_reply(reply):
-            return reply
-        # Notifications are never answered.
-        return None if request.id is None else self.finish({**reply, "id": request.id})
-
     # [/boundary]
     # [outgoing]
     def outgoing(self, message: Message) -> list[Message]:
@@ -263,23 +272,23 @@ class Stateless:
                     return []
                 message = {key: value for key, value in message.items() if key != "id"}
             return [self.finish(message)]
-        method, params = message.get("method"), _dict(message.get("params"))
-        if "id" in message and request is not None:
+        method = message.get("method")
+        if method is not None and "id" in message and request is not None:
             raise Refused(-32603, f"{method} cannot be sent to a client of {VERSION}")
         # [logging]
         if method == "notifications/message" and request is not None:
             wanted = request.meta.get(_LOG_LEVEL)
             heard = _LEVELS[_LEVELS.index(wanted) :] if wanted in _LEVELS else ()
-            return [message] if params.get("level") in heard else []
+            return [message] if _dict(message.get("params")).get("level") in heard else []
         # [/logging]
         # [listen]
         if method in _CHANGES or method == _UPDATED:
-            wanted = params.get("uri") if method == _UPDATED else _CHANGES[method]
+            wanted = _CHANGES.get(method) or _dict(message.get("params")).get("uri")
             tagged = [_tagged(message, listener) for listener, granted in [*self._granted.items()] if wanted in granted]
             return tagged + (legacy if method in _CHANGES or not tagged else [])
         # [/listen]
         # Nothing else may reach a client of this revision that it did not ask for, and no request at all.
-        asked = method is None or method in ("notifications/progress", "notifications/subscriptions/acknowledged")
+        asked = method is None or method in ("notifications/progress", _ACKNOWLEDGED)
         return [message] if asked else legacy
 
     # [/outgoing]
@@ -310,8 +319,9 @@ class Stateless:
             raise Refused(-32603, f"{request.method} may not ask the client")
         capability, member, kind = _QUESTIONS[method]
         asked = {key: value for key, value in (params or {}).items() if key not in ("elicitationId", "task")}
-        mode, needs = str(asked.get("mode", "form")), {"tools": asked.get("tools"), "context": asked.get("includeContext")}
-        parts = [mode] if capability == "elicitation" else [part for part in needs if needs[part] not in (None, [], "none")]
+        mode, context = str(asked.get("mode", "form")), asked.get("includeContext", "none") != "none"
+        parts = ["tools"] * bool(asked.get("tools")) + ["context"] * context
+        parts = [mode] if capability == "elicitation" else parts
         declared = _dict(request.meta.get(_CAPABILITIES)).get(capability)
         if not isinstance(declared, dict) or not {*parts} <= {*(declared or {"form": {}})}:
             required: Message = {capability: {part: {} for part in parts}}
@@ -328,20 +338,24 @@ class Stateless:
                 result = {"resultType": "input_required", "inputRequests": questions, "requestState": _sealed(request)}
                 raise InputRequired("input required", result=result)
             answer = _dict(given[key])
-            content, action = answer.get("content", {}), answer.get("action", "accept")
-            if not isinstance(answer.get(member), kind) or action not in ("accept", "decline", "cancel") or content is None:
+            fits = isinstance(answer.get(member), kind)
+            if capability == "elicitation":
+                fits = answer.get(member) in ("accept", "decline", "cancel")
+                fits = fits and isinstance(answer.get("content") or {}, dict)
+            if not fits:
                 raise Refused(-32602, f"Invalid params: inputResponses[{key!r}] does not answer {method}")
             request.answers[key] = answer
         return _dict(request.answers[key])
 
     # [/ask]
     def _admit(self, message: Any, headers: Headers) -> _Request | None:  # -http: , headers: Headers
-        """The 2026-07-28 message that this is, or None for any other. Checks what the protocol wants, in its order."""
+        """The 2026-07-28 message that this is, or None for any other; checked as the protocol wants it."""
         if not isinstance(message, dict):
             if self.legacy:
                 return None
             raise Refused(-32600, "Invalid request: not an object")
-        method, params, meta = message.get("method"), _dict(message.get("params")), _meta(message)
+        method, params = message.get("method"), _dict(message.get("params"))
+        meta = _dict(params.get("_meta"))
         if method is None and ("result" in message or "error" in message):
             return None
         modern = _is_modern(message)
@@ -386,13 +400,15 @@ class Stateless:
         return request
 
     def _answer(self, request: _Request, headers: Headers) -> Message | None:  # -http: , headers: Headers
-        if request.method == "server/discover" and request.id is not None and request.method not in (self.methods or ()):
-            result = {"supportedVersions": [VERSION], "capabilities": self._claims()}
-            text = _value(self.instructions)
-            return self.finish({"jsonrpc": "2.0", "id": request.id, "result": {**result, **({"instructions": text} if text else {})}})
+        own = self.methods is not None and request.method in self.methods
+        if request.id is not None and request.method == "server/discover" and not own:
+            result: Message = {"supportedVersions": [VERSION], "capabilities": self._claims()}
+            text = self.instructions() if callable(self.instructions) else self.instructions
+            result |= {"instructions": text} if text else {}
+            return self.finish({"jsonrpc": "2.0", "id": request.id, "result": result})
         # [listen]
-        if request.method == "subscriptions/listen" and request.id is not None and headers is None:  # -http: and headers is None
-            return self._opened_stream(request)
+        if request.id is not None and request.method == "subscriptions/listen" and headers is None:  # -http:  and headers is None
+            return self._listen(request)
         if request.method == "notifications/cancelled":
             gone = request.params.get("requestId")
             granted = self._granted.pop(gone, None) if type(gone) in (str, int) else None
@@ -413,9 +429,10 @@ class Stateless:
 
     def _claims(self) -> Message:
         """The declared capabilities, as far as they are served at this revision."""
+        declared = _dict(self.capabilities() if callable(self.capabilities) else self.capabilities)
         claims = {
             name: {key: part for key, part in _dict(claim).items() if part is not None and key not in _UNSERVED}
-            for name, claim in _dict(_value(self.capabilities)).items()
+            for name, claim in declared.items()
             if claim is not None and claim is not False and name not in _UNSERVED
         }
         if self.methods is None:
@@ -428,52 +445,39 @@ class Stateless:
 
     # [listen]
     def _grants(self) -> set[str]:
+        """What subscriptions/listen can be granted."""
         claims = self._claims()
-        changes = {name for name in _CHANGES.values() if _dict(claims.get(name.removesuffix("ListChanged"))).get("listChanged")}
-        return changes | ({"resourceSubscriptions"} if _dict(claims.get("resources")).get("subscribe") else set())
+        kinds = [kind for kind in ("tools", "prompts", "resources") if _dict(claims.get(kind)).get("listChanged")]
+        subscribe = _dict(claims.get("resources")).get("subscribe")
+        return {f"{kind}ListChanged" for kind in kinds} | ({"resourceSubscriptions"} if subscribe else set())
 
-    def _opened_stream(self, request: _Request) -> Message:
-        wanted = request.params.get("notifications")
+    def _listen(self, request: _Request) -> Message:
+        """Opens a stream on the shared channel; its first message is the acknowledgement."""
+        wanted, grants = request.params.get("notifications"), self._grants()
         if not isinstance(wanted, dict):
             raise Refused(-32602, "Invalid params: notifications must be an object")
-        granted: Message = {name: True for name in sorted(self._grants()) if wanted.get(name) is True}
+        granted: Message = {name: True for name in sorted(grants) if wanted.get(name) is True}
         uris = wanted.get("resourceSubscriptions")
-        watched = {uri for uri in uris if isinstance(uri, str)} if isinstance(uris, list) and "resourceSubscriptions" in self._grants() else set()
+        if isinstance(uris, list) and "resourceSubscriptions" in grants:
+            granted["resourceSubscriptions"] = [uri for uri in uris if isinstance(uri, str)]
+        watched = granted.get("resourceSubscriptions", ())
         self._granted[request.id] = {*granted, *watched}
-        self.subscribed |= watched
-        if watched:
-            granted["resourceSubscriptions"] = sorted(watched)
-        body = {"jsonrpc": "2.0", "method": "notifications/subscriptions/acknowledged", "params": {"notifications": granted}}
-        return _tagged(body, request.id)
+        self.subscribed.update(watched)
+        acknowledged = {"jsonrpc": "2.0", "method": _ACKNOWLEDGED, "params": {"notifications": granted}}
+        return _tagged(acknowledged, request.id)
 
     # [/listen]
-    def _finished(self, reply: Message, request: _Request) -> Message:
-        # A typed reply may come with its empty fields.
-        done = {key: value for key, value in reply.items() if value is not None and key not in ("result", "error")}
-        error, result = reply.get("error"), reply.get("result")
-        # [ask]
-        if _dict(error).get("code") == -32042:
-            # "URL elicitation required" has become a question like any other.
-            try:
-                for asked in _dict(_dict(error).get("data")).get("elicitations") or ():
-                    self.ask("elicitation/create", {"mode": "url", **_dict(asked)})
-            except Ending as ending:
-                return self._finished({**done, **ending.body}, request)
-        # [/ask]
-        if error is not None:
-            return {**done, "error": _error(error, request)}
-        if result is not None and not isinstance(result, dict):
-            return {**done, "result": result}
-        result = {key: value for key, value in _dict(result).items() if value is not None or key == "structuredContent"}
-        kind = result.setdefault("resultType", "complete")
-        if kind == "input_required" and request.method not in _NAMED:
-            return {**done, "error": {"code": -32603, "message": f"{request.method} may not ask the client"}}
-        if kind == "complete" and request.method in _CACHEABLE:
+    def _stamped(self, result: Any, request: _Request) -> Any:
+        if not isinstance(result, dict):
+            return result
+        result = {key: value for key, value in result.items() if value is not None or key == "structuredContent"}
+        result.setdefault("resultType", "complete")
+        if result["resultType"] == "complete" and request.method in _CACHEABLE:
             # The only hints that are safe to make up: stale at once, and for this user only.
             result = {"ttlMs": 0, "cacheScope": "private"} | result
-        info = _dict(_value(self.info))
+        info = _dict(self.info() if callable(self.info) else self.info)
         identity = {_OURS + "serverInfo": info} if info.get("name") and info.get("version") else {}
-        return {**done, "result": {**result, "_meta": {**identity, **_dict(result.get("_meta"))}}}
+        return {**result, "_meta": {**identity, **_dict(result.get("_meta"))}}
 
 
 def _error(error: Any, request: _Request) -> Message:
@@ -493,21 +497,14 @@ def _dict(value: Any) -> Message:
     return value if isinstance(value, dict) else {}
 
 
-def _value(value: Any) -> Any:
-    return value() if callable(value) else value
-
-
-def _meta(message: Any) -> Message:
-    return _dict(_dict(_dict(message).get("params")).get("_meta"))
-
-
 def _is_modern(message: Any) -> bool:
-    meta, method = _meta(message), _dict(message).get("method")
+    meta, method = _dict(_dict(_dict(message).get("params")).get("_meta")), _dict(message).get("method")
     return _PROTOCOL in meta or _CAPABILITIES in meta or method in ("server/discover", "subscriptions/listen")
 
 
 def _is_reply(value: Any) -> bool:
-    return isinstance(value, dict) and "jsonrpc" in value and "method" not in value and bool({"result", "error"} & {*value})
+    found = {"jsonrpc", "method", "error", "result"}.intersection(value) if isinstance(value, dict) else set()
+    return "jsonrpc" in found and "method" not in found and len(found) > 1
 
 
 # [boundary]
@@ -521,24 +518,7 @@ def _own(message: Message, request: _Request) -> Message:
     return {**message, "params": {**params, **({"_meta": meta} if meta else {})}}
 
 
-def _ending(exc: BaseException) -> Ending | None:
-    """The ending that an exception is or holds: a task group wraps what its tasks raise."""
-    if isinstance(exc, Ending):
-        return exc
-    return next(filter(None, map(_ending, getattr(exc, "exceptions", ()))), None)
-
-
 # [/boundary]
-# [send]
-def _found(name: str, function: Any, arguments: Message) -> Any:
-    root, _, rest = name.partition(".")
-    me = arguments.get("self", getattr(function, "__self__", None))
-    owner = arguments if root in arguments else inspect.unwrap(function).__globals__
-    found = getattr(me, root) if root not in arguments and hasattr(me, root) else owner[root]
-    return operator.attrgetter(rest)(found) if rest else found
-
-
-# [/send]
 # [listen]
 def _tagged(message: Message, stream: Any) -> Message:
     params = _dict(message.get("params"))
@@ -572,11 +552,11 @@ def _opened(request: _Request) -> Message:
     try:
         raw = base64.urlsafe_b64decode(request.params["requestState"])
         # Base64 has many spellings of the same bytes; only the one that was given counts.
-        genuine = base64.urlsafe_b64encode(raw).decode() == request.params["requestState"]
-        body = json.loads(raw[32:])
-        if genuine and hmac.compare_digest(raw[:32], hmac.digest(_STATE_KEY, raw[32:], "sha256")):
-            if body["about"] == _about(request) and body["until"] >= time.time():
-                return _dict(body["answers"])
+        ours = base64.urlsafe_b64encode(raw).decode() == request.params["requestState"]
+        if ours and hmac.compare_digest(raw[:32], hmac.digest(_STATE_KEY, raw[32:], "sha256")):
+            state = _dict(json.loads(raw[32:]))
+            if state["about"] == _about(request) and state["until"] >= time.time():
+                return _dict(state["answers"])
     except (TypeError, ValueError):
         pass
     raise Refused(-32602, "Invalid params: requestState does not belong to this request or is too old")
