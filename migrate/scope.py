@@ -32,7 +32,7 @@ class Names:
     @cached_property
     def unused_imports(self) -> frozenset[tuple[str, str]]:
         """Imported names that nothing looks up, each with the dotted name of its scope."""
-        used = {(owner.name, name) for scope in self._scopes for name in scope.loads if (owner := scope.owner(name)) is not None}
+        used = {(owner.name, name) for scope in self._scopes for name in scope.loads for owner in scope.owners(name)}
         imported = {(scope.name, name) for scope in self._scopes for name in scope.imports}
         return frozenset(imported - used - {("", name) for name in self.root.exported})
 
@@ -86,6 +86,13 @@ class _Scope:
                 return scope
             scope = scope.above
         return None
+
+    def owners(self, name: str) -> Iterator[_Scope]:
+        """The scopes that a lookup may mean: in the body of a class also the next one, until the class has bound the name."""
+        owner = self.owner(name)
+        while owner is not None:
+            yield owner
+            owner = owner.above.owner(name) if owner is self and owner.is_class and owner.above is not None else None
 
     def below(self) -> Iterator[_Scope]:
         yield self

@@ -1,0 +1,48 @@
+"""Puts bytes on disk: a file is replaced whole or not at all, and a new one never overwrites another."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import stat
+import tempfile
+from pathlib import Path
+
+
+def write(path: Path, data: bytes) -> None:
+    """Replaces a file's content in one step; mode and owner stay, and a link still leads where it led.
+
+    Raises OSError, and then, as when interrupted, leaves the file as it was and nothing beside it.
+    """
+    target = Path(os.path.realpath(path))
+    before = target.stat()
+    if not os.access(target, os.W_OK):
+        # A rename only asks the folder; somebody has made this file read-only on purpose.
+        raise PermissionError(13, "Permission denied", str(path))
+    descriptor, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+    try:
+        with open(descriptor, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.chmod(name, stat.S_IMODE(before.st_mode))
+            if hasattr(os, "chown") and (before.st_uid, before.st_gid) != (os.stat(name).st_uid, os.stat(name).st_gid):
+                os.chown(name, before.st_uid, before.st_gid)
+            os.fsync(file.fileno())
+        os.replace(name, target)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(name)
+        raise
+
+
+def create(path: Path, data: bytes) -> None:
+    """Writes a file that must not exist. Raises FileExistsError and other OSErrors, and leaves no half of it behind."""
+    with open(path, "xb") as file:
+        try:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        except BaseException:
+            file.close()
+            os.unlink(path)
+            raise

@@ -1,0 +1,83 @@
+"""Names are undefined, unused or imported twice exactly where Python and its linters say so."""
+
+from __future__ import annotations
+
+import ast
+from textwrap import dedent
+
+import pytest
+from mcp_migrate.scope import Names, names_of
+
+
+def names(text: str) -> Names:
+    return names_of(ast.parse(dedent(text)))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "def f(a, *b, c=len, **d): return a, b, c, d, e\n",
+        "class A:\n    e = 1\n    def f(self): return e\n",
+        "x = [e for y in range(3)]\n[y for y in x]\n",
+        "def f() -> 'e': ...\n",
+        "x: 'list[e]' = []\n",
+        "@e\ndef f(): ...\n",
+        "def f():\n    def g():\n        e = 1\n    return e\n",
+        "print(e)\n",
+        "f'{e}'\n",
+        "lambda a=e: a\n",
+        "try:\n    pass\nexcept e as x:\n    pass\n",
+    ],
+)
+def test_a_name_that_is_bound_nowhere_is_undefined(text: str) -> None:
+    assert names(text).undefined == {"e"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "def f():\n    return e\ne = 1\n",
+        "def f():\n    global e\n    e = 1\nprint(e)\n",
+        "for e in []: pass\nelse: e\n",
+        "with a() as e: e\na = 1\n",
+        "try: pass\nexcept OSError as e: e\n",
+        "match 1:\n    case {'a': e, **rest}: e, rest\n    case [*others]: others\n    case e2: e2\n",
+        "if (e := 1): e\n",
+        "[e := y for y in []]\ne\n",
+        "def f():\n    e = 1\n    def g():\n        nonlocal e\n        e = 2\n    return g\n",
+        "class A:\n    def f(self): return __class__\n",
+        "from x import *\nanything\n",
+        "import a.b as c, d.e\nc, d\n",
+        "e: int\ndef f(): e\n",
+        "x: Literal['nothing'] = 1\nLiteral = 1\n",
+        "print(__file__, __name__)\n",
+    ],
+)
+def test_a_name_that_is_bound_somewhere_is_defined(text: str) -> None:
+    assert names(text).undefined == frozenset()
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("import a\n", {("", "a")}),
+        ("import a\na\n", set()),
+        ("import a.b\n", {("", "a")}),
+        ("from a import b as c\nb = 1\n", {("", "c")}),
+        ("def f():\n    import a\na = 1\na\n", {("f", "a")}),
+        ("import a\ndef f(a): return a\n", {("", "a")}),
+        ("import a\ndef f() -> 'a.B': ...\n", set()),
+        ("from a import b\n__all__ = ['b']\n", set()),
+        ("from a import b\n__all__ = []\n__all__ += ['b']\n", set()),
+        ("from a import b as b\n", set()),
+        ("from __future__ import annotations\n", set()),
+        ("import a\nclass C:\n    a: a\n", set()),
+    ],
+)
+def test_an_import_that_nothing_looks_up_is_unused(text: str, expected: set[tuple[str, str]]) -> None:
+    assert names(text).unused_imports == expected
+
+
+def test_the_same_import_twice_in_a_scope_is_doubled() -> None:
+    found = names("from a import b\nfrom a import b, c\ndef f():\n    from a import b\n").doubled_imports
+    assert found == {("", "from a import b as b"): 1}
