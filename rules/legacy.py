@@ -13,6 +13,8 @@ from ..rule import Applicability, Context, Era, Finding, Need, Severity
 # A pattern that also covers other methods, or a type that describes one, has no branch of its own to take away.
 _SHARED = frozenset({Shape.SUBSTRING, Shape.PREFIX, Shape.TYPE})
 
+_BOUNDARY = "behind a boundary only older clients reach it"
+
 
 def check(fact: Fact, ctx: Context) -> Iterator[Finding]:
     """A finding at a removed method, unless a boundary keeps modern requests away from it."""
@@ -21,8 +23,10 @@ def check(fact: Fact, ctx: Context) -> Iterator[Finding]:
     # The places that use a constant are findings themselves; the name alone breaks nothing.
     if isinstance(fact, Constant):
         yield ctx.finding(fact, severity=Severity.NOTE)
+    elif _is_removable(fact, ctx):
+        yield ctx.finding(fact, Applicability.SAFE)
     else:
-        yield ctx.finding(fact, Applicability.SAFE if _is_removable(fact, ctx) else Applicability.MANUAL)
+        yield ctx.finding(fact, hint=_BOUNDARY if isinstance(fact, Handler) and not ctx.wired(fact) else "")
 
 
 def fix(fact: Fact, tree: Tree, ctx: Context) -> Iterator[Edit | Need]:

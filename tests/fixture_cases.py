@@ -3,6 +3,7 @@
     fixtures/<pack>/<rule>/<case>/before.py        or a folder before/ for several files
     fixtures/<pack>/<rule>/<case>/after.py         what `fix` makes of it in the dual era; absent: nothing changes
     fixtures/<pack>/<rule>/<case>/after_modern.py  the same with --era modern, where that differs
+    fixtures/<pack>/<rule>/<case>/after_unsafe.py  what --unsafe-fixes adds to the dual era, where there is something to add
 
 A mark ends the line that a finding of the fixture's rule starts on: `# expect: MCP103 manual`, or `# expect modern: MCP103 safe`
 where only one era has it.
@@ -53,6 +54,10 @@ class Case:
         """What `fix` must make of it."""
         stems = ["after_modern", "after", "before"] if era is Era.MODERN else ["after", "before"]
         return next(texts for stem in stems if (texts := _texts(self.folder, stem)))
+
+    def after_unsafe(self) -> dict[str, str]:
+        """What `fix --unsafe-fixes` must make of it; empty where that is not shown."""
+        return _texts(self.folder, "after_unsafe")
 
 
 def cases() -> Iterator[Case]:

@@ -43,6 +43,21 @@ def test_a_second_run_changes_nothing(case: Case, era: Era) -> None:
     assert (again.texts, again.created) == ({}, {})
 
 
+@pytest.mark.parametrize("case", [case for case in CASES if case.after_unsafe()], ids=lambda case: case.id)
+def test_unsafe_fixes_make_exactly_this_text(case: Case) -> None:
+    fixed = engine.fix(link(case.before()), CATALOG, select=[case.rule], unsafe=True)
+    assert texts(fixed) == {path: plain(text) for path, text in case.after_unsafe().items()}
+    again = engine.fix(link(case.after_unsafe()), CATALOG, select=[case.rule], unsafe=True)
+    assert (again.texts, again.created) == ({}, {})
+
+
+@pytest.mark.parametrize(
+    "case", [case for case in CASES if "unsafe" in {mark.applicability for mark in marks(case.before(), Era.DUAL)}], ids=str
+)
+def test_every_unsafe_fix_is_shown(case: Case) -> None:
+    assert case.after_unsafe()
+
+
 @pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.name)
 def test_every_rule_has_a_case_that_it_finds_and_one_that_it_must_leave_alone(entry: Entry) -> None:
     own = [case for case in CASES if (case.pack, case.rule) == (entry.pack, entry.name)]
