@@ -73,7 +73,7 @@ def test_every_item_of_the_revision_has_a_rule_or_a_reason(name: str) -> None:
 @each_item
 def test_every_item_says_what_takes_its_place_and_where_that_is_written(name: str) -> None:
     item = ITEMS[name]
-    assert item.keys() <= {"name", "kind", "keys", "calls", "classes", "now", "source", "no_rule"}
+    assert item.keys() <= {"name", "kind", "keys", "calls", "classes", "facts", "now", "source", "no_rule"}
     assert item["kind"] in KINDS
     assert item["now"]
     assert item["source"]
@@ -91,7 +91,7 @@ def test_an_entry_covers_only_items_of_the_revision(entry: Entry) -> None:
 
 @each_entry
 def test_an_entry_matches_only_words_of_the_revision(entry: Entry) -> None:
-    words = {str(word) for item in ITEMS.values() for field in ("keys", "calls", "classes") for word in item.get(field, ())}
+    words = {str(word) for item in ITEMS.values() for field in ("keys", "calls", "classes", "facts") for word in item.get(field, ())}
     for kind, keys in entry.match.items():
         assert issubclass(getattr(model, kind), Fact)
         assert set(keys) <= words | {catalog.ANY}, f"{entry.name} matches words that no item has"
