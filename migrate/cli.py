@@ -368,7 +368,7 @@ def _write_all(changes: list[Change]) -> None:
     with _uninterrupted():
         for change in changes:
             try:
-                files.write(Path(change.location), change.after)
+                (files.create if change.before is None else files.write)(Path(change.location), change.after)
             except OSError as error:
                 done = f"; written before that: {', '.join(written)}" if written else ""
                 _fail(f"cannot write {change.location}: {(error.strerror or str(error)).lower()}{done}")
