@@ -10,7 +10,7 @@ import ast
 from collections.abc import Iterable, Iterator
 from enum import Enum
 
-from .functions import Function, Module, dotted
+from .functions import Function, Module, bound, dotted
 
 FIELDS = frozenset({"result", "error"})
 _ENVELOPE = FIELDS | {"id", "method"}
@@ -208,12 +208,25 @@ class Answers:
                         continue
                 if (text := self.module.string(key)) in _ENVELOPE and text is not None:
                     seen.setdefault(name, set()).add(text)
-            # One key could be anything's; `id` together with another envelope key is a message.
-            parameters = function.parameters
+            self._messages[function.name] = frozenset()
             self._messages[function.name] = frozenset(
-                name for name, keys in seen.items() if name in parameters and "id" in keys and len(keys) >= 2
-            ) | frozenset(name for name, keys in seen.items() if name not in parameters and self._is_parsed(name, function))
+                name
+                for name, keys in seen.items()
+                # One key could be anything's; `id` together with another envelope key is a message.
+                if ("id" in keys and len(keys) >= 2 if name in function.parameters else self._is_parsed(name, function))
+                or (name in function.parameters and self._is_given_messages(name, function))
+            )
         return self._messages[function.name]
+
+    def _is_given_messages(self, name: str, function: Function) -> bool:
+        """Whether every caller hands a message over in this parameter."""
+        calls = [
+            (bound(call, function, name), caller)
+            for caller in self.module.functions.values()
+            for call, target in self.module.calls(caller)
+            if target is function
+        ]
+        return bool(calls) and all(isinstance(value, ast.Name) and value.id in self._message_names(caller) for value, caller in calls)
 
     def _is_parsed(self, name: str, function: Function) -> bool:
         values = self.bound(function).get(name, [])

@@ -6,7 +6,7 @@ import ast
 from dataclasses import dataclass
 from functools import cached_property
 
-from .clientstate import Check, checks
+from .capabilities import Check, checks
 from .functions import Function, Module, walk
 from .waiters import CAPABILITIES, Doubt, Waiter, waiters
 

@@ -1,4 +1,4 @@
-"""What a server keeps about its client between requests: capabilities, log level, subscribed URIs."""
+"""What a server keeps about its client between requests: capabilities, log level, subscribed URIs, and who reads it."""
 
 from __future__ import annotations
 
@@ -7,10 +7,8 @@ from collections.abc import Callable, Iterator, Set
 from dataclasses import dataclass
 from enum import Enum
 
-from .functions import Function, Module, dotted, targets, walk
-from .waiters import CAPABILITIES
+from .functions import Function, Module, dotted, is_shared, targets, walk
 
-_ASKABLE = frozenset(CAPABILITIES.values())
 _FALLBACKS = (ast.Dict, ast.Constant)
 
 
@@ -28,22 +26,6 @@ class Stored:
     taken: ast.expr
     function: Function
     owner: str = ""
-
-
-@dataclass(frozen=True, eq=False)
-class Check:
-    """A place that asks whether the client has a capability; `test` is true where it has it, or where it lacks it if `negative`.
-
-    `stored` is the read of the stored value inside `test`. A check that `refuses` raises or answers with an error where
-    the capability is missing, and comes before a question that needs it.
-    """
-
-    test: ast.expr
-    stored: ast.expr
-    capability: str
-    negative: bool
-    refuses: bool
-    whole: bool  # all capabilities are kept, not an answer about one
 
 
 class Use(str, Enum):
@@ -138,125 +120,28 @@ def uses(name: str, module: Module) -> Iterator[tuple[ast.expr, Use]]:
                 yield node, Use.OTHER
 
 
-def checks(module: Module, asks: Callable[[ast.AST, Function], frozenset[str]]) -> Iterator[Check]:
-    """Every read of stored client capabilities. `asks` gives the capabilities that code in a function asks for."""
-    for stored in capabilities(module):
-        for node, function in reads(stored, module):
-            yield from _checked(node, function, stored, module, asks)
-
-
-def _checked(
-    node: ast.expr, function: Function, stored: Stored, module: Module, asks: Callable[[ast.AST, Function], frozenset[str]]
-) -> Iterator[Check]:
-    whole = is_whole(stored)
-    capability = "" if whole else _named(stored.made, module)
-    test: ast.expr = node
-    negative = False
-    parent = module.parents.get(node)
-    if whole:
-        match parent:
-            case ast.BoolOp(op=ast.Or()) if parent.values[0] is node:
-                parent = module.parents.get(parent)  # (self.capabilities or {})
-        match parent:
-            case ast.Compare(left=key, ops=[ast.In() | ast.NotIn() as operator]) if text := module.string(key):
-                test, capability, negative = parent, text, isinstance(operator, ast.NotIn)
-            case ast.Attribute(attr="get") if isinstance(call := module.parents.get(parent), ast.Call) and call.args:
-                test, capability = call, module.string(call.args[0]) or ""
-            case ast.Subscript(slice=key):
-                test, capability = parent, module.string(key) or ""
-            case _:
-                yield Check(node, node, "", negative=False, refuses=False, whole=True)
-                return
-    test, negative = _condition(test, negative, module)
-    refuses = _refuses(test, negative, capability, function, module, asks)
-    yield Check(test, node, capability, negative=negative, refuses=refuses, whole=whole)
-
-
-def _condition(test: ast.expr, negative: bool, module: Module) -> tuple[ast.expr, bool]:
-    """The largest expression that says the same thing or its opposite."""
-    while True:
-        parent = module.parents.get(test)
-        match parent:
-            case ast.UnaryOp(op=ast.Not()):
-                test, negative = parent, not negative
-            case ast.Compare(left=left, ops=[ast.Is() | ast.IsNot() as operator], comparators=[ast.Constant(value=None)]) if left is test:
-                test, negative = parent, negative != isinstance(operator, ast.Is)
-            case ast.Call(func=ast.Name(id="bool")):
-                test = parent
-            case _:
-                return test, negative
-
-
-def _refuses(
-    test: ast.expr, negative: bool, capability: str, function: Function, module: Module, asks: Callable[[ast.AST, Function], frozenset[str]]
-) -> bool:
-    if capability not in _ASKABLE:
-        return False
-    node: ast.AST = test
-    while isinstance(parent := module.parents.get(node), ast.BoolOp):
-        node = parent
-    if not isinstance(parent, ast.If) or parent.test is not node:
-        return False
-    after = list(following(parent, module))
-    missing, present = (parent.body, parent.orelse) if negative else (parent.orelse, parent.body)
-    if not missing and isinstance(present[-1], ast.Return | ast.Raise):
-        missing = after
-    if not missing or not is_refusal(missing, module):
-        return False
-    return any(capability in asks(statement, function) for statement in [*present, *after])
-
-
-def following(node: ast.stmt, module: Module) -> Iterator[ast.stmt]:
-    """The statements that can run after this one in the same function, nearest first."""
-    current: ast.AST = node
-    for parent in [*module.ancestors(node)]:
-        for name in ("body", "orelse", "finalbody", "handlers"):
-            block = getattr(parent, name, None)
-            if isinstance(block, list) and current in block:
-                yield from (s for s in block[block.index(current) + 1 :] if isinstance(s, ast.stmt))
-        current = parent
-
-
-def is_refusal(block: list[ast.stmt], module: Module) -> bool:
-    """Whether a block does nothing but raise, or answer with a JSON-RPC error."""
-    *before, last = block
-    answer = last.value if isinstance(last, ast.Return) else None
-    if isinstance(last, ast.Return) and answer is None and before:
-        *before, answering = before
-        answer = answering.value if isinstance(answering, ast.Expr) else None
-    elif isinstance(last, ast.Expr):
-        answer = last.value
-    quiet = all(isinstance(s, ast.Expr) and isinstance(s.value, ast.Call) and not _code(s.value) for s in before)
-    return quiet and (isinstance(last, ast.Raise) or (answer is not None and _code(answer)))
-
-
-def _code(node: ast.expr) -> bool:
-    return any(
-        isinstance(inner, ast.UnaryOp)
-        and isinstance(inner.op, ast.USub)
-        and isinstance(inner.operand, ast.Constant)
-        and inner.operand.value in range(32000, 32769)
-        for inner in ast.walk(node)
-    )
-
-
 def _kept(module: Module, key: str, here: Callable[[Function], bool]) -> Iterator[Stored]:
     for function in module.functions.values():
         if not here(function) or not (held := _holders(key, function, module)):
             continue
         for node in function.own:
-            if not isinstance(node, ast.Assign | ast.AnnAssign) or node.value is None:
-                continue
-            taken = _taken(node.value, held)
+            match node:
+                case ast.Assign(value=value) | ast.AnnAssign(value=ast.expr() as value):
+                    kept = list(targets(node))
+                case ast.Call(func=ast.Attribute(value=receiver, attr="update"), args=[value]):
+                    kept = [receiver]
+                case _:
+                    continue
+            taken = _taken(value, held)
             if taken is None:
                 continue
-            for target in targets(node):
-                if isinstance(target, ast.Name) and not any(isinstance(n, ast.Global) and target.id in n.names for n in function.own):
+            for target in kept:
+                if isinstance(target, ast.Name) and target.id in function.assigned and not is_shared(target.id, function):
                     continue
                 # A client keeps what its server can do; that is another thing.
                 if (place := _place(target, module)) is not None and "server" not in place[0].lower():
                     of_self = isinstance(target, ast.Attribute) and dotted(target.value) == "self"
-                    yield Stored(*place, made=node.value, taken=taken, function=function, owner=function.owner if of_self else "")
+                    yield Stored(*place, made=value, taken=taken, function=function, owner=function.owner if of_self else "")
 
 
 def _holders(key: str, function: Function, module: Module) -> frozenset[str | ast.expr]:
@@ -342,12 +227,6 @@ def _is_instance(node: ast.expr, stored: Stored, function: Function, module: Mod
         for target in targets(inner)
     }
     return root in made or "cap" in stored.name
-
-
-def _named(node: ast.expr, module: Module) -> str:
-    """The one askable capability that an expression speaks of."""
-    found = {text for inner in ast.walk(node) if isinstance(inner, ast.Constant) and (text := inner.value) in _ASKABLE}
-    return str(found.pop()) if len(found) == 1 else ""
 
 
 def _mentions(node: ast.AST, module: Module, text: str) -> bool:

@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 from ..source import Span
 from .asking import Asking
-from .clientstate import Check, following
+from .capabilities import Check
 from .effects import effects
-from .functions import Function, Module, dotted, targets, walk
+from .functions import Function, Module, dotted, following, targets, walk
 
 
 class Opening(NamedTuple):

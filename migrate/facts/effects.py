@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from ..source import Span
 from .asking import Asking
-from .functions import Function, Module, dotted, root, targets, walk
+from .functions import Function, Module, dotted, is_shared, root, targets, walk
 
 _MUTATING = frozenset(
     {"append", "add", "update", "pop", "popitem", "remove", "discard", "clear", "insert", "extend", "setdefault", "sort", "reverse"}
@@ -87,7 +87,7 @@ def effects(statement: ast.stmt, function: Function, module: Module, depth: int 
             for target in node.targets if isinstance(node, ast.Delete) else targets(node):
                 if isinstance(target, ast.Attribute | ast.Subscript) and root(target) not in local:
                     yield node, f"`{ast.unparse(target)}` is changed"
-                elif isinstance(target, ast.Name) and _is_shared(target.id, function):
+                elif isinstance(target, ast.Name) and is_shared(target.id, function):
                     yield node, f"`{target.id}` is changed"
         elif isinstance(node, ast.Call):
             name = dotted(node.func)
@@ -143,9 +143,5 @@ def _fresh(function: Function) -> set[str]:
             isinstance(s.value, ast.Call) and isinstance(s.value.func, ast.Attribute) and s.value.func.attr in {"get", "setdefault", "pop"}
         )
         for t in targets(s)
-        if isinstance(t, ast.Name) and not _is_shared(t.id, function)
+        if isinstance(t, ast.Name) and not is_shared(t.id, function)
     }
-
-
-def _is_shared(name: str, function: Function) -> bool:
-    return any(isinstance(node, ast.Global | ast.Nonlocal) and name in node.names for node in function.own)

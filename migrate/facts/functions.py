@@ -161,6 +161,17 @@ def walk(node: ast.AST) -> Iterator[ast.AST]:
         yield from walk(child)
 
 
+def bound(call: ast.Call, function: Function, parameter: str) -> ast.expr | None:
+    """The argument that a call gives to a parameter."""
+    for keyword in call.keywords:
+        if keyword.arg == parameter:
+            return keyword.value
+    position = function.parameters.index(parameter)
+    if position < len(call.args) and not any(isinstance(argument, ast.Starred) for argument in call.args):
+        return call.args[position]
+    return None
+
+
 def dotted(node: ast.expr | None) -> str:
     """`self.pending` for such an expression, "" for anything that is not a plain dotted name."""
     match node:
@@ -201,3 +212,19 @@ def root(node: ast.expr) -> str:
     while isinstance(node, ast.Attribute | ast.Subscript | ast.Call):
         node = node.func if isinstance(node, ast.Call) else node.value
     return node.id if isinstance(node, ast.Name) else ""
+
+
+def following(node: ast.stmt, module: Module) -> Iterator[ast.stmt]:
+    """The statements that can run after this one in the same function, nearest first."""
+    current: ast.AST = node
+    for parent in [*module.ancestors(node)]:
+        for name in ("body", "orelse", "finalbody", "handlers"):
+            block = getattr(parent, name, None)
+            if isinstance(block, list) and current in block:
+                yield from (s for s in block[block.index(current) + 1 :] if isinstance(s, ast.stmt))
+        current = parent
+
+
+def is_shared(name: str, function: Function) -> bool:
+    """Whether a name that the function assigns to lives outside it."""
+    return any(isinstance(node, ast.Global | ast.Nonlocal) and name in node.names for node in function.own)

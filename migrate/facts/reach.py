@@ -59,13 +59,13 @@ def swallowed(asking: Asking, boundary: frozenset[str]) -> Iterator[Doubt]:
 def _between(asking: Asking, boundary: frozenset[str]) -> frozenset[str]:
     """The functions that may stand between a boundary and a question, both included."""
     module = asking.module
-    found = set(asking.askers)
-    if not found:
+    if not asking.askers:
         return frozenset()
     entries = {module.functions[name].short for name in boundary if name in module.functions}
     reaches = {name: _mentioned(function) | _looked_up(function, module) for name, function in module.functions.items()}
     # What calls the boundary stands outside: there, a question has become a reply.
     inside = {name for name in module.functions if not entries & reaches[name]} | boundary
+    found = {waiter.function.name for waiter in asking.waiters}
     while True:
         shorts = {module.functions[name].short for name in found}
         more = {name for name in inside - found if reaches.get(name, set()) & shorts}

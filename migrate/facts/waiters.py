@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from ..source import Span
 from .answers import FIELDS, Answers, Kind
-from .functions import Function, Module, dotted, targets, walk
+from .functions import Function, Module, bound, dotted, is_shared, targets, walk
 
 CAPABILITIES = {"elicitation/create": "elicitation", "sampling/createMessage": "sampling", "roots/list": "roots"}
 _QUIET = frozenset({"debug", "info", "warning", "error", "exception", "critical", "log", "print"})
@@ -105,17 +105,6 @@ def requests(function: Function, module: Module) -> Iterator[Request]:
             if params is None:
                 params, optional = _params_later(node, function, module)
             yield Request(node, fields["id"], fields["method"], params, optional)
-
-
-def bound(call: ast.Call, function: Function, parameter: str) -> ast.expr | None:
-    """The argument that a call gives to a parameter."""
-    for keyword in call.keywords:
-        if keyword.arg == parameter:
-            return keyword.value
-    position = function.parameters.index(parameter)
-    if position < len(call.args) and not any(isinstance(argument, ast.Starred) for argument in call.args):
-        return call.args[position]
-    return None
 
 
 def _params_later(request: ast.expr, function: Function, module: Module) -> tuple[ast.expr | None, bool]:
@@ -265,7 +254,7 @@ def _foreign(statements: Sequence[ast.stmt], function: Function, module: Module,
                             root = dotted(base)
                             if root not in known and root.split(".")[0] not in _assigned(function.node.body):
                                 return node
-                        elif isinstance(target, ast.Name) and _is_global(target.id, function) and target.id not in known:
+                        elif isinstance(target, ast.Name) and is_shared(target.id, function) and target.id not in known:
                             return node
                 case ast.Expr(value=ast.Call() | ast.Await() as value):
                     call = value.value if isinstance(value, ast.Await) else value
@@ -288,10 +277,6 @@ def _is_sending(call: ast.Call, function: Function, module: Module) -> bool:
         target.id for node in built if (parent := module.parents.get(node)) for target in targets(parent) if isinstance(target, ast.Name)
     }
     return bool(built & carried) or any(isinstance(node, ast.Name) and node.id in names for node in carried)
-
-
-def _is_global(name: str, function: Function) -> bool:
-    return any(isinstance(node, ast.Global | ast.Nonlocal) and name in node.names for node in function.own)
 
 
 def _callers_take_fields(function: Function, module: Module) -> bool:

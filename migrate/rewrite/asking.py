@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from ..facts.asking import Asking, asking
-from ..facts.clientstate import Check
+from ..facts.capabilities import Check
 from ..facts.consent import openings
 from ..facts.functions import Module
 from ..facts.reach import swallowed, untimely

@@ -6,7 +6,8 @@ import ast
 import builtins
 from collections.abc import Iterator
 
-from ..facts.clientstate import Check, Stored, Use, initial, is_whole, levels, reads, subscribed, uses
+from ..facts.capabilities import Check
+from ..facts.clientstate import Stored, Use, initial, is_whole, levels, reads, subscribed, uses
 from ..facts.functions import Module, dotted, targets
 from ..facts.waiters import Doubt
 from ..rule import Era
@@ -31,6 +32,8 @@ def checked(check: Check, module: Module, era: Era, handle: str) -> Iterator[Edi
             free, new = ast.Or, f"{handle}.modern" + (f" or {text}" if era is Era.DUAL else "")
         alone = isinstance(parent, ast.If) or (isinstance(parent, ast.BoolOp) and isinstance(parent.op, free)) or era is Era.MODERN
         yield Edit(span, new if alone else f"({new})")
+    elif check.stored is None:
+        return
     elif check.whole:
         stored = module.text(check.stored) if era is Era.DUAL else "{}"
         yield Edit(module.span(check.stored), f"{handle}.client_capabilities({stored})")
