@@ -23,11 +23,13 @@ class Reading:
     data: Mapping[str, bytes]  # the bytes on disk of each decoded file
     locations: Mapping[str, str]  # where each file lies that was found
     unreadable: tuple[Finding, ...]
+    unparsed: Mapping[str, Source]  # the text of files that could be decoded, but no more
     checked: int
 
     @property
     def sources(self) -> Mapping[str, Source]:
-        return {path: file.source for path, file in self.project.files.items()}
+        """The text of every file that has one, for positions and comments."""
+        return {**self.unparsed, **{path: file.source for path, file in self.project.files.items()}}
 
 
 def gather(found: Iterable[tuple[File, bytes] | Unreadable]) -> Reading:
@@ -36,28 +38,23 @@ def gather(found: Iterable[tuple[File, bytes] | Unreadable]) -> Reading:
     data: dict[str, bytes] = {}
     locations: dict[str, str] = {}
     unreadable: list[Finding] = []
+    unparsed: dict[str, Source] = {}
     for item in found:
         if isinstance(item, Unreadable):
             unreadable.append(house.finding(house.UNREADABLE, item.path, item.reason))
             continue
         file, raw = item
         locations[file.path] = file.location
-        if may_speak(raw):
-            understood = understand(file.path, raw)
-            if isinstance(understood, Finding):
-                unreadable.append(understood)
-            else:
-                facts.append(understood)
-                data[file.path] = raw
-    return Reading(Project.link(facts), data, locations, tuple(unreadable), len(locations))
-
-
-def understand(path: str, data: bytes) -> FileFacts | Finding:
-    """The facts of one file, or a finding that says why there are none."""
-    source = None
-    try:
-        source = decode(path, data)
-        return facts_of(source)
-    # A null byte is a ValueError before Python 3.12, absurd nesting a MemoryError in some places of the parser.
-    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        return house.unreadable(path, error, source)
+        if not may_speak(raw):
+            continue
+        source = None
+        try:
+            source = decode(file.path, raw)
+            facts.append(facts_of(source))
+            data[file.path] = raw
+        # A null byte is a ValueError before Python 3.12, absurd nesting a MemoryError in some places of the parser.
+        except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+            unreadable.append(house.unreadable(file.path, error, source))
+            if source is not None:
+                unparsed[file.path] = source
+    return Reading(Project.link(facts), data, locations, tuple(unreadable), unparsed, len(locations))

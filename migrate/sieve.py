@@ -55,7 +55,8 @@ class Sieve:
         kept: list[Finding] = []
         suppressed = 0
         for path in sorted({*by_path, *sources}):
-            if path not in sources:
+            # In a file that cannot be read, nobody can tell what a comment is for.
+            if path not in sources or any(finding.rule == UNREADABLE[0] for finding in by_path[path]):
                 kept += by_path[path]
                 continue
             judged = judge(sources[path], by_path[path], self.entries, self.active - self.ignored_in(path))

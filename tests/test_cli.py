@@ -1,0 +1,652 @@
+"""The command line as its users meet it: real files, real git, exit statuses, and bad input of every kind."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import mcp_migrate
+import pytest
+from mcp_migrate import house
+from mcp_migrate.catalog import load
+from mcp_migrate.cli import main
+
+# A small server that holds one code with a safe fix (`--era modern`), and more to find.
+SERVER = '''\
+import json
+import sys
+
+NOTES = {"note://a": "x"}
+
+
+def handle(message):
+    method = message["method"]
+    if method == "ping":
+        return {"jsonrpc": "2.0", "id": message["id"], "result": {}}
+    if method == "resources/list":
+        return {"jsonrpc": "2.0", "id": message["id"], "result": {"resources": []}}
+    if method == "resources/read":
+        if message["params"]["uri"] not in NOTES:
+            return {"jsonrpc": "2.0", "id": message["id"], "error": {"code": -32002, "message": "Resource not found"}}
+        return {"jsonrpc": "2.0", "id": message["id"], "result": {"contents": []}}
+    return None
+
+
+for line in sys.stdin:
+    print(json.dumps(handle(json.loads(line))), flush=True)
+'''
+FIXED = SERVER.replace("-32002", "-32602")
+FIX = ("fix", "--era", "modern", "--select", "retired_code")
+WHO = ("-c", "user.name=a", "-c", "user.email=a@example.org")
+
+
+class Done(NamedTuple):
+    status: int
+    out: str
+    err: str
+
+
+Run = Callable[..., Done]
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, capsysbinary: pytest.CaptureFixture[bytes], tmp_path: Path) -> Run:
+    """Runs the command in `tmp_path`, in this process."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(*arguments: str, stdin: bytes = b"") -> Done:
+        monkeypatch.setattr(sys, "argv", ["mcp-migrate", *arguments])
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
+        with pytest.raises(SystemExit) as left:
+            main()
+        out, err = capsysbinary.readouterr()
+        return Done(int(left.value.code or 0), out.decode("utf-8", "surrogateescape"), err.decode())
+
+    return run
+
+
+def put(folder: Path, name: str, text: str | bytes = SERVER) -> Path:
+    file = folder / name
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_bytes(text.encode() if isinstance(text, str) else text)
+    return file
+
+
+def git(folder: Path, *arguments: str, stdin: bytes | None = None) -> None:
+    subprocess.run(["git", *WHO, *arguments], cwd=folder, check=True, capture_output=True, input=stdin)
+
+
+def found(done: Done) -> list[tuple[str, int, str]]:
+    return [(finding["path"], finding["line"], finding["rule"]) for finding in json.loads(done.out)["findings"]]
+
+
+# What is checked
+
+
+def test_check_finds_and_exits_with_1(run, tmp_path):
+    put(tmp_path, "server.py")
+    done = run("check")
+    assert done.status == 1
+    assert "server.py:9:18" in done.out
+    assert done.err == ""
+
+
+def test_a_folder_without_mcp_code_is_clean(run, tmp_path):
+    put(tmp_path, "a.py", "print('hello')\n")
+    put(tmp_path, "empty.py", "")
+    assert run("check", ".") == Done(0, "No findings in 2 files.\n  None of them holds MCP code.\n", "")
+
+
+def test_an_empty_folder_is_clean(run):
+    assert run("check").status == 0
+
+
+def test_files_and_folders_can_be_mixed(run, tmp_path):
+    put(tmp_path, "one/server.py")
+    put(tmp_path, "two/script")
+    put(tmp_path, "three/server.py")
+    done = run("check", "one", "two/script", "--output-format", "json")
+    assert {path for path, _, _ in found(done)} == {"one/server.py", "two/script"}
+
+
+def test_paths_are_told_as_they_were_given(run, tmp_path):
+    file = put(tmp_path, "pkg/server.py")
+    assert {path for path, _, _ in found(run("check", str(tmp_path), "--output-format", "json"))} == {file.as_posix()}
+    assert {path for path, _, _ in found(run("check", "pkg", "--output-format", "json"))} == {"pkg/server.py"}
+
+
+def test_paths_outside_of_the_working_folder_are_absolute(run, tmp_path, monkeypatch):
+    file = put(tmp_path, "elsewhere/server.py")
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    assert {path for path, _, _ in found(run("check", "../elsewhere", "--output-format", "json"))} == {file.as_posix()}
+
+
+def test_code_scanning_gets_paths_from_the_working_folder(run, tmp_path):
+    put(tmp_path, "pkg/server.py")
+    assert "file=pkg/server.py," in run("check", str(tmp_path), "--output-format", "github").out
+    assert '"uri": "pkg/server.py"' in run("check", str(tmp_path), "--output-format", "sarif").out
+
+
+def test_standard_input_is_checked_under_the_name_it_is_given(run, tmp_path):
+    put(tmp_path, "pyproject.toml", "[tool.mcp-migrate.per-file-ignores]\n'legacy/*' = ['ping']\n")
+    by_name = {
+        name: {rule for _, _, rule in found(run("check", "-", "--stdin-filename", name, "--output-format", "json", stdin=SERVER.encode()))}
+        for name in ("server.py", "legacy/server.py")
+    }
+    assert by_name["server.py"] - by_name["legacy/server.py"] == {"MCP103"}
+    assert found(run("check", "-", "--output-format", "json", stdin=SERVER.encode()))[0][0] == "stdin.py"
+
+
+def test_gitignore_and_exclude_leave_files_out(run, tmp_path):
+    for name in ("kept.py", "ignored.py", "excluded.py", "pkg/flag.py"):
+        put(tmp_path, name)
+    put(tmp_path, ".gitignore", "ignored.py\n")
+    put(tmp_path, "pyproject.toml", '[tool.mcp-migrate]\nexclude = ["excluded.py"]\n')
+    paths = {path for path, _, _ in found(run("check", "--exclude", "pkg", "--output-format", "json"))}
+    assert paths == {"kept.py"}
+    paths = {path for path, _, _ in found(run("check", "--no-respect-gitignore", "--output-format", "json"))}
+    assert paths == {"kept.py", "ignored.py", "pkg/flag.py"}
+
+
+# Which rules, and what makes it fail
+
+
+def test_rules_are_selected_and_ignored(run, tmp_path):
+    put(tmp_path, "server.py")
+    every = {rule for _, _, rule in found(run("check", "--output-format", "json"))}
+    assert every > {"MCP103", "MCP201"}
+    assert {rule for _, _, rule in found(run("check", "--select", "MCP103,retired_code", "--output-format", "json"))} == {"MCP103", "MCP201"}
+    assert {rule for _, _, rule in found(run("check", "--ignore", "ping", "--ignore", "MCP2", "--output-format", "json"))} == every - {
+        rule for rule in every if rule == "MCP103" or rule.startswith("MCP2")
+    }
+
+
+def test_a_selection_on_the_command_line_replaces_the_settings_and_an_ignore_adds(run, tmp_path):
+    put(tmp_path, "server.py")
+    put(tmp_path, ".mcp-migrate.toml", 'select = ["MCP1", "MCP2"]\nignore = ["ping"]\n')
+    assert {rule for _, _, rule in found(run("check", "--output-format", "json"))} == {"MCP201"}
+    assert {rule for _, _, rule in found(run("check", "--ignore", "MCP201", "--output-format", "json"))} == set()
+    assert {rule for _, _, rule in found(run("check", "--select", "ping", "--output-format", "json"))} == {"MCP103"}
+
+
+@pytest.mark.parametrize(
+    ("rule", "statuses"),
+    [("MCP103", {"error": 1, "warning": 1, "note": 1, "never": 0}), ("MCP302", {"error": 0, "warning": 1, "note": 1, "never": 0})],
+    ids=["an error", "a warning"],
+)
+def test_the_exit_status_follows_fail_on(run, tmp_path, rule, statuses):
+    put(tmp_path, "server.py")
+    assert {word: run("check", "--select", rule, "--fail-on", word).status for word in statuses} == statuses
+
+
+def test_fail_on_can_be_a_setting_and_a_flag_goes_before_it(run, tmp_path):
+    put(tmp_path, "server.py")
+    put(tmp_path, ".mcp-migrate.toml", 'fail-on = "never"\n')
+    assert run("check").status == 0
+    assert run("check", "--fail-on", "error").status == 1
+
+
+def test_suppressions_silence_and_unused_ones_are_notes(run, tmp_path):
+    text = SERVER.replace('== "ping":', '== "ping":  # mcp-migrate: ignore[MCP103] -- a health probe')
+    put(tmp_path, "server.py", text.replace("return None", "return None  # mcp-migrate: ignore"))
+    done = run("check", "--output-format", "json")
+    rules = {(line, rule) for _, line, rule in found(done)}
+    assert (9, "MCP103") not in rules
+    assert {line for line, rule in rules if rule == "MCP001"} == {17}
+    assert json.loads(done.out)["summary"]["suppressed"] == 1
+
+
+def test_an_unused_suppression_alone_does_not_fail(run, tmp_path):
+    put(tmp_path, "a.py", "import mcp  # mcp-migrate: ignore[MCP103]\n")
+    assert run("check", "--select", "MCP103,MCP001").status == 0
+    assert run("check", "--select", "MCP103,MCP001", "--fail-on", "note").status == 1
+
+
+# Baseline
+
+
+def test_a_baseline_accepts_what_is_there_and_nothing_new(run, tmp_path):
+    file = put(tmp_path, "pkg/server.py")
+    written = run("check", "--write-baseline", "accepted.json")
+    assert (written.status, written.out) == (0, "")
+    assert re.fullmatch(r"mcp-migrate: wrote \d+ accepted findings to accepted.json\n", written.err)
+    again = run("check", "--baseline", "accepted.json", "--fail-on", "note")
+    assert again.status == 0
+    assert "accepted by the baseline" in again.out
+    file.write_text("import os\n\n\n" + SERVER + '\nHEALTH = {"method": "ping"}\nhandle({"jsonrpc": "2.0", "method": "tasks/list"})\n')
+    new = found(run("check", "--baseline", "accepted.json", "--output-format", "json"))
+    assert new
+    assert {line for _, line, _ in new} <= {26, 27}
+
+
+def test_a_baseline_can_be_a_setting_and_holds_in_every_working_folder(run, tmp_path, monkeypatch):
+    put(tmp_path, "pkg/server.py")
+    put(tmp_path, ".mcp-migrate.toml", 'baseline = "accepted.json"\n')
+    run("check", "--write-baseline", "accepted.json")
+    assert run("check").status == 0
+    monkeypatch.chdir(tmp_path / "pkg")
+    assert run("check").status == 0
+    assert run("check", str(tmp_path)).status == 0
+
+
+def test_stale_entries_of_a_baseline_are_counted(run, tmp_path):
+    file = put(tmp_path, "server.py")
+    run("check", "--write-baseline", "accepted.json")
+    file.write_text(SERVER.replace('if method == "ping":', "if False:"))
+    assert "of the baseline without a finding any more" in run("check", "--baseline", "accepted.json").out
+
+
+@pytest.mark.parametrize(("text", "words"), [(None, "no such file"), ("{", "not JSON"), ('{"version": 7}', "version 1")])
+def test_a_baseline_that_cannot_be_used_is_an_error(run, tmp_path, text, words):
+    put(tmp_path, "server.py")
+    if text is not None:
+        put(tmp_path, "accepted.json", text)
+    done = run("check", "--baseline", "accepted.json")
+    assert (done.status, done.out) == (2, "")
+    assert words in done.err
+    assert "accepted.json" in done.err
+
+
+# Formats
+
+
+@pytest.mark.parametrize("name", ["text", "concise", "json", "sarif", "github"])
+def test_a_report_can_go_to_a_file(run, tmp_path, name):
+    put(tmp_path, "server.py")
+    shown = run("check", "--output-format", name)
+    done = run("check", "--output-format", name, "--output-file", "report")
+    assert done == Done(1, "", "")
+    assert (tmp_path / "report").read_text() == shown.out
+
+
+def test_a_report_that_cannot_be_written_is_an_error(run, tmp_path):
+    put(tmp_path, "server.py")
+    done = run("check", "--output-file", "missing/report")
+    assert done.status == 2
+    assert "missing/report" in done.err
+
+
+def test_statistics_count_rules(run, tmp_path):
+    put(tmp_path, "server.py")
+    assert re.search(r"^ *1  MCP103  \[.\] ping$", run("check", "--statistics").out, re.MULTILINE)
+
+
+def test_quiet_leaves_out_the_summary(run, tmp_path):
+    put(tmp_path, "a.py", "x = 1\n")
+    assert run("check", "--quiet") == Done(0, "", "")
+
+
+# What cannot be read
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (b"import mcp\nx = (\n", "syntax error: '(' was never closed"),
+        (b'import mcp\nx = "\xff"\n', "byte 0xff at offset 16"),
+        (b"# coding: martian\nimport mcp\n", "unknown encoding"),
+        (b"import mcp\nx = \x00\n", "null bytes"),
+        (b"import mcp\nprint 'tools/call'\n", "syntax error"),
+    ],
+    ids=["syntax", "not utf-8", "unknown encoding", "null byte", "python 2"],
+)
+def test_what_cannot_be_read_is_a_finding_and_exits_with_2(run, tmp_path, data, message):
+    put(tmp_path, "bad.py", data)
+    put(tmp_path, "good.py")
+    done = run("check", "--output-format", "concise")
+    assert done.status == 2
+    assert re.search(rf"^bad\.py:\d+:\d+: MCP000 \[manual\] .*{re.escape(message)}", done.out, re.MULTILINE)
+    assert "good.py:9:18: MCP103" in done.out
+
+
+def test_a_syntax_error_is_shown_at_its_place(run, tmp_path):
+    put(tmp_path, "bad.py", "import mcp\n\nx = 'é' +\n")
+    assert "bad.py:3:10: MCP000" in run("check", "--output-format", "concise").out
+
+
+def test_a_file_without_mcp_code_need_not_be_readable(run, tmp_path):
+    put(tmp_path, "old.py", b"print 'hello'\n\xff")
+    assert run("check").status == 0
+
+
+def test_unreadable_files_cannot_be_silenced(run, tmp_path):
+    put(tmp_path, "bad.py", "# mcp-migrate: ignore-file\nimport mcp\nx = (  # mcp-migrate: ignore\n")
+    assert run("check", "--select", "MCP103", "--ignore", "MCP000", "--fail-on", "never").status == 2
+
+
+def test_a_file_that_blocks_is_reported(run, tmp_path):
+    os.mkfifo(tmp_path / "pipe.py")
+    done = run("check", "--output-format", "concise")
+    assert (done.status, done.out) == (2, "pipe.py:1:1: MCP000 [manual] not a regular file\n")
+
+
+def test_absurd_nesting_is_reported_or_read(run, tmp_path):
+    put(tmp_path, "deep.py", "import mcp\nx = " + "(" * 3000 + ")" * 3000 + "\n")
+    assert run("check").status in (0, 2)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [SERVER.replace("\n", "\r\n"), "\ufeff" + SERVER, SERVER.replace("\n", "\r"), "# coding: latin-1\n" + SERVER],
+    ids=["crlf", "bom", "cr", "latin-1"],
+)
+def test_line_ends_and_encodings_do_not_matter(run, tmp_path, text):
+    put(tmp_path, "server.py", text)
+    more = text.startswith("# coding")
+    assert ("server.py", 9 + more, "MCP103") in found(run("check", "--output-format", "json"))
+
+
+# Wrong usage
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["check", "missing.py"], "missing.py"),
+        (["fix", "missing.py"], "missing.py"),
+        (["check", "--select", "MCP999"], "MCP999"),
+        (["check", "--ignore", "pong"], "pong"),
+        (["check", "--config", "missing.toml"], "missing.toml"),
+        (["check", "-", "a.py"], "cannot be mixed"),
+        (["check", "--stdin-filename", "a.py"], "--stdin-filename"),
+        (["check", "--era", "stone"], "stone"),
+        (["check", "--fail-on", "sometimes"], "sometimes"),
+        (["check", "--output-format", "xml"], "xml"),
+        (["check", "--frobnicate"], "--frobnicate"),
+        (["frobnicate"], "frobnicate"),
+        (["explain", "pong"], "pong"),
+        (["explain"], "RULE"),
+    ],
+)
+def test_wrong_usage_exits_with_2_and_one_clear_sentence(run, arguments, words):
+    done = run(*arguments)
+    assert (done.status, done.out) == (2, "")
+    assert words in done.err
+    assert "Traceback" not in done.err
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("[tool.mcp-migrate]\nerra = 1\n", "unknown key tool.mcp-migrate.erra"),
+        ("[tool.mcp-migrate]\nselect = ['pong']\n", "pong"),
+        ("[tool.mcp-migrate]\nper-file-ignores = {'a' = ['pong']}\n", "pong"),
+        ("[tool.mcp-migrate]\nx = [\n", "pyproject.toml"),
+    ],
+)
+@pytest.mark.parametrize("command", ["check", "fix"])
+def test_a_wrong_setting_exits_with_2_and_one_line(run, tmp_path, command, text, words):
+    put(tmp_path, "pyproject.toml", text)
+    done = run(command)
+    assert (done.status, done.out) == (2, "")
+    assert words in done.err
+    assert done.err.count("\n") == 1
+
+
+# Rules, explain, version
+
+
+def test_rules_lists_every_rule(run):
+    done = run("rules")
+    assert done.status == 0
+    assert [line.split()[:2] for line in done.out.splitlines()] == [[entry.id, entry.name] for entry in load().entries]
+
+
+@pytest.mark.parametrize("spelling", ["MCP103", "mcp103", "ping"])
+def test_explain_says_why_and_what_instead(run, spelling):
+    done = run("explain", spelling)
+    entry = load().rule("MCP103")
+    assert done.status == 0
+    assert done.out.startswith("MCP103 ping (error")
+    assert f"Why: {entry.why}" in done.out
+    assert f"Instead: {entry.instead}" in done.out
+
+
+def test_version_is_that_of_the_distribution(run):
+    done = run("--version")
+    pyproject = (Path(__file__).parent.parent / "pyproject.toml").read_text()
+    assert (done.status, done.out) == (0, f"mcp-migrate {mcp_migrate.__version__}\n")
+    assert f'version = "{mcp_migrate.__version__}"' in pyproject
+
+
+def test_the_house_rules_are_in_the_catalog():
+    for id, name, severity in (house.UNREADABLE, house.UNUSED):
+        entry = load().rule(id)
+        assert (entry.id, entry.name, entry.severity) == (id, name, severity)
+
+
+@pytest.mark.parametrize("command", ["check", "fix", "rules", "explain"])
+def test_every_command_has_help(run, command):
+    done = run(command, "--help")
+    assert done.status == 0
+    assert "Usage:" in done.out
+
+
+# Fix
+
+
+def test_fix_writes_in_place_and_tells_what_it_did(run, tmp_path):
+    file = put(tmp_path, "pkg/server.py")
+    done = run(*FIX)
+    assert file.read_text() == FIXED
+    assert done.out.startswith("Fixed 1 finding in 1 file:\n  pkg/server.py: MCP201 retired_code (1)\n")
+    assert (done.status, done.err) == (0, "")
+
+
+def test_a_second_fix_does_nothing(run, tmp_path):
+    file = put(tmp_path, "server.py")
+    run(*FIX)
+    stamp = file.stat()
+    assert run(*FIX).out.startswith("Nothing to fix.\n")
+    assert (file.stat().st_mtime_ns, file.stat().st_ino) == (stamp.st_mtime_ns, stamp.st_ino)
+
+
+def test_fix_exits_with_1_if_findings_are_left(run, tmp_path):
+    put(tmp_path, "server.py")
+    done = run("fix", "--era", "modern", "--select", "retired_code,MCP302", "--fail-on", "warning")
+    assert done.status == 1
+    assert "MCP302" in done.out
+
+
+@pytest.mark.parametrize(
+    "text",
+    [SERVER.replace("\n", "\r\n"), "\ufeff" + SERVER, SERVER.rstrip("\n"), SERVER.replace('"x"', '"é"')],
+    ids=["crlf", "bom", "no last newline", "utf-8"],
+)
+def test_fix_keeps_every_other_byte_and_the_mode(run, tmp_path, text):
+    file = put(tmp_path, "server.py", text)
+    file.chmod(0o750)
+    run(*FIX)
+    assert file.read_bytes() == text.encode().replace(b"-32002", b"-32602")
+    assert file.stat().st_mode & 0o777 == 0o750
+
+
+def test_fix_keeps_a_declared_encoding(run, tmp_path):
+    data = ("# coding: latin-1\n" + SERVER.replace('"x"', '"é"')).encode("latin-1")
+    file = put(tmp_path, "server.py", data)
+    run(*FIX)
+    assert file.read_bytes() == data.replace(b"-32002", b"-32602")
+
+
+def test_fix_leaves_suppressed_findings_alone(run, tmp_path):
+    text = SERVER.replace('not found"}}', 'not found"}}  # mcp-migrate: ignore[MCP201]')
+    file = put(tmp_path, "server.py", text)
+    assert run(*FIX).out.startswith("Nothing to fix.\n")
+    assert file.read_text() == text
+
+
+def test_fix_leaves_files_alone_whose_rule_is_ignored_there(run, tmp_path):
+    put(tmp_path, ".mcp-migrate.toml", "[per-file-ignores]\n'legacy/*' = ['MCP201']\n")
+    kept, fixed = put(tmp_path, "legacy/server.py"), put(tmp_path, "server.py")
+    run(*FIX)
+    assert (kept.read_text(), fixed.read_text()) == (SERVER, FIXED)
+
+
+def test_a_file_that_cannot_be_read_does_not_keep_others_from_being_fixed(run, tmp_path):
+    bad, good = put(tmp_path, "bad.py", "import mcp\nx = (\n"), put(tmp_path, "good.py")
+    assert run(*FIX).status == 2
+    assert (bad.read_text(), good.read_text()) == ("import mcp\nx = (\n", FIXED)
+
+
+@pytest.mark.parametrize("text", [SERVER, SERVER.replace("\n", "\r\n"), SERVER.rstrip("\n"), "\ufeff" + SERVER], ids=["lf", "crlf", "no newline", "bom"])
+def test_diff_prints_what_fix_would_write_as_git_takes_it(run, tmp_path, text):
+    file = put(tmp_path, "sub dir/server.py", text)
+    git(tmp_path, "init", "-q")
+    done = run(*FIX, "--diff")
+    assert (done.status, file.read_bytes()) == (1, text.encode())
+    assert done.err.startswith("Would fix 1 finding in 1 file:\n")
+    git(tmp_path, "apply", stdin=done.out.encode())
+    assert file.read_bytes() == text.encode().replace(b"-32002", b"-32602")
+
+
+def test_diff_can_be_applied_from_a_folder_below_the_root(run, tmp_path, monkeypatch):
+    file = put(tmp_path, "pkg/server.py")
+    git(tmp_path, "init", "-q")
+    monkeypatch.chdir(tmp_path / "pkg")
+    git(tmp_path / "pkg", "apply", stdin=run(*FIX, "--diff").out.encode())
+    assert file.read_text() == FIXED
+
+
+def test_diff_exits_with_0_if_nothing_would_change(run, tmp_path):
+    put(tmp_path, "server.py", FIXED)
+    assert run("fix", "--era", "modern", "--select", "MCP201,MCP103", "--diff") == Done(0, "", "Nothing to fix.\n")
+
+
+def test_diff_of_latin_1_text_is_in_its_own_bytes(run, tmp_path):
+    data = ("# coding: latin-1\n" + SERVER.replace("Resource not found", "Nicht gefunden: é, not found")).encode("latin-1")
+    file = put(tmp_path, "server.py", data)
+    git(tmp_path, "init", "-q")
+    done = run(*FIX, "--diff")
+    git(tmp_path, "apply", stdin=done.out.encode("utf-8", "surrogateescape"))
+    assert file.read_bytes() == data.replace(b"-32002", b"-32602")
+
+
+def test_fix_of_standard_input_prints_the_text(run, tmp_path):
+    done = run(*FIX, "-", "--stdin-filename", "server.py", stdin=SERVER.replace("\n", "\r\n").encode())
+    assert done.out == FIXED.replace("\n", "\r\n")
+    assert done.err.startswith("Fixed 1 finding")
+    assert done.status == 0
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_standard_input_without_a_fix_comes_back_as_it_was(run):
+    data = b"\xef\xbb\xbfx = 1\r\ny = 2"
+    assert run("fix", "-", stdin=data).out.encode() == data
+
+
+def test_standard_input_that_cannot_be_read_comes_back_as_it_was(run):
+    done = run("fix", "-", stdin=b"import mcp\nx = (\n")
+    assert (done.status, done.out) == (2, "import mcp\nx = (\n")
+
+
+# Git
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> Path:
+    put(tmp_path, "server.py")
+    put(tmp_path, "other.py", "x = 1\n")
+    git(tmp_path, "init", "-q")
+    git(tmp_path, "add", ".")
+    git(tmp_path, "commit", "-qm", "all")
+    return tmp_path
+
+
+def test_fix_rewrites_committed_and_staged_files(run, repo):
+    assert run(*FIX).out.startswith("Fixed 1 finding")
+    put(repo, "server.py", "# staged\n" + SERVER)
+    git(repo, "add", "server.py")
+    assert run(*FIX).out.startswith("Fixed 1 finding")
+    assert (repo / "server.py").read_text() == "# staged\n" + FIXED
+
+
+@pytest.mark.parametrize("name", ["server.py", "new.py"], ids=["changed", "untracked"])
+def test_fix_refuses_what_git_could_not_give_back(run, repo, name):
+    put(repo, name, "# mine\n" + SERVER)
+    done = run(*FIX)
+    assert (done.status, done.out) == (2, "")
+    assert f"  {name}: " in done.err
+    assert "--allow-dirty" in done.err
+    assert (repo / name).read_text() == "# mine\n" + SERVER
+    assert (repo / "server.py").read_text().endswith(SERVER)
+    assert run(*FIX, "--allow-dirty").status == 0
+    assert (repo / name).read_text() == "# mine\n" + FIXED
+
+
+def test_changed_files_that_fix_does_not_touch_are_no_reason_to_refuse(run, repo):
+    put(repo, "other.py", "x = 2\n")
+    put(repo, "new.py", "x = 3\n")
+    assert run(*FIX).status == 0
+    assert (repo / "server.py").read_text() == FIXED
+
+
+def test_diff_and_standard_input_never_refuse(run, repo):
+    put(repo, "server.py", "# mine\n" + SERVER)
+    assert run(*FIX, "--diff").status == 1
+    assert run(*FIX, "-", stdin=SERVER.encode()).status == 0
+
+
+# Marks
+
+
+def test_mark_leaves_a_comment_where_a_human_must_act(run, tmp_path):
+    file = put(tmp_path, "server.py")
+    done = run("fix", "--mark", "--select", "ping")
+    lines = file.read_text().splitlines()
+    assert lines[8].startswith("    # mcp-migrate: TODO[MCP103] `ping`")
+    assert lines[9] == '    if method == "ping":'
+    assert "server.py:10:18" in done.out
+    once = file.read_text()
+    run("fix", "--mark", "--select", "ping")
+    assert file.read_text() == once
+
+
+def test_diff_shows_marks_too(run, tmp_path):
+    put(tmp_path, "server.py")
+    assert "+    # mcp-migrate: TODO[MCP103]" in run("fix", "--mark", "--diff", "--select", "ping").out
+
+
+# Terminals and signals
+
+
+def start(folder: Path, *arguments: str, **options: object) -> subprocess.Popen[bytes]:
+    return subprocess.Popen([sys.executable, "-c", "from mcp_migrate.cli import main; main()", *arguments], cwd=folder, **options)  # type: ignore[call-overload, no-any-return]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="pseudo terminals of POSIX")
+@pytest.mark.parametrize("no_colour", [False, True])
+def test_colours_are_for_terminals_only(tmp_path, no_colour):
+    put(tmp_path, "server.py")
+    leader, follower = os.openpty()
+    environment = {**os.environ, "TERM": "xterm"} | ({"NO_COLOR": "1"} if no_colour else {})
+    process = start(tmp_path, "check", "--select", "ping", stdout=follower, stderr=follower, stdin=subprocess.DEVNULL, env=environment)
+    os.close(follower)
+    shown = b""
+    try:
+        while piece := os.read(leader, 65536):
+            shown += piece
+    except OSError:  # Linux's way to say that the other side was closed
+        pass
+    os.close(leader)
+    assert process.wait() == 1
+    assert (b"\x1b[1;31merror[MCP103]" in shown) is not no_colour
+
+
+def test_ctrl_c_exits_with_130_and_one_line(tmp_path):
+    process = start(tmp_path, "check", "-", stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert process.stdin is not None
+    # More than a pipe holds: once it is gone, the command is reading.
+    process.stdin.write(b"# import mcp\n" * 100_000)
+    process.stdin.flush()
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=20)
+    assert (process.returncode, out, err) == (130, b"", b"mcp-migrate: interrupted\n")
