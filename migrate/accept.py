@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from .facts.mask import parse
 from .facts.model import FileFacts
-from .rewrite.tree import Tree
 from .scope import Names, names_of
 from .source import Source
+
+if TYPE_CHECKING:
+    from .rewrite.tree import Tree
 
 
 def names(source: Source) -> Names:
@@ -18,13 +21,11 @@ def names(source: Source) -> Names:
 
 def objection(before: FileFacts, tree: Tree, others: Iterable[FileFacts]) -> str | None:
     """Why the tree's source must not be written; None if nothing speaks against it. `others` are the rest of the project."""
-    import libcst
-
     after = tree.source
     try:
         _ = tree.module
         new = names(after)
-    except (SyntaxError, ValueError, RecursionError, libcst.ParserSyntaxError) as error:
+    except (SyntaxError, ValueError, RecursionError) as error:
         return f"the result cannot be parsed: {str(error).splitlines()[0]}"
     try:
         after.encode(after.text)

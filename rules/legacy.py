@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from ..facts.model import Constant, Fact, Handler, Shape
-from ..rewrite import handlers
 from ..rewrite.edits import Edit
-from ..rewrite.tree import Tree
 from ..rule import Applicability, Context, Era, Finding, Need, Severity
+
+if TYPE_CHECKING:
+    from ..rewrite.tree import Tree
 
 # A pattern that also covers other methods, or a type that describes one, has no branch of its own to take away.
 _SHARED = frozenset({Shape.SUBSTRING, Shape.PREFIX, Shape.TYPE})
@@ -31,6 +33,9 @@ def check(fact: Fact, ctx: Context) -> Iterator[Finding]:
 
 def fix(fact: Fact, tree: Tree, ctx: Context) -> Iterator[Edit | Need]:
     """Takes the handler away where only 2026-07-28 is served; in the dual era the boundary does the work."""
+    # A check imports this module as well, and LibCST takes longer to load than most checks take.
+    from ..rewrite import handlers
+
     if isinstance(fact, Handler) and _is_removable(fact, ctx):
         yield from handlers.remove(fact, tree)
 

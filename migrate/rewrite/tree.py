@@ -25,7 +25,7 @@ _LONE_CR = re.compile(r"\r(?!\n)")
 
 
 class Unwritable(ValueError):
-    """LibCST does not give this file back byte for byte, so nothing in it can be rewritten safely."""
+    """LibCST does not read this file, or does not give it back byte for byte, so nothing in it can be rewritten safely."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +45,11 @@ class Tree:
 
     @cached_property
     def module(self) -> cst.Module:
-        """The parsed file. Raises libcst.ParserSyntaxError, or Unwritable where LibCST would lose bytes."""
-        module = cst.parse_module(self._text)
+        """The parsed file. Raises Unwritable where LibCST refuses the text, or would lose bytes of it."""
+        try:
+            module = cst.parse_module(self._text)
+        except cst.ParserSyntaxError as error:
+            raise Unwritable(f"{self.source.path}: {error.message}") from error
         if module.code != self._text:
             # Seen for a form feed directly before code, the only byte that LibCST drops.
             raise Unwritable(f"{self.source.path}: rendering changes this file")

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from ...facts.model import ErrorCode, Fact
 from ...rewrite.edits import Edit
-from ...rewrite.tree import Tree
 from ...rule import Applicability, Context, Finding
 from ..meaning import spoken
+
+if TYPE_CHECKING:
+    from ...rewrite.tree import Tree
 
 
 def check(fact: Fact, ctx: Context) -> Iterator[Finding]:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from ...facts.model import CodeUse, ErrorCode, Fact
 from ...rewrite.edits import Edit
-from ...rewrite.tree import Tree
 from ...rule import Applicability, Context, Era, Finding
 from ...source import Source, Span
 from ..meaning import Meaning, meaning
+
+if TYPE_CHECKING:
+    from ...rewrite.tree import Tree
 
 _EQUAL = re.compile(rb"(==|!=)\s*$")
 _CASE = re.compile(rb"\bcase\s+$")

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from ...facts.model import Fact
 from ...rewrite.edits import Edit
-from ...rewrite.tree import Tree
 from ...rule import Context, Finding, Need
 from .. import legacy
+
+if TYPE_CHECKING:
+    from ...rewrite.tree import Tree
 
 
 def check(fact: Fact, ctx: Context) -> Iterator[Finding]:

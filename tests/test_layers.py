@@ -1,0 +1,140 @@
+"""Who may import whom. A new arrow is a change of this table, with a reason."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+TREE = {"source", "rewrite.edits", "rewrite.tree"}
+CUT = TREE | {"rewrite.cut"}
+CHECK = {"source", "facts", "rule"}
+
+# A layer sees itself and these. `facts.model` is a layer of its own: plain data, which everybody may hold.
+LAYERS: dict[str, set[str]] = {
+    "source": set(),
+    "facts": {"source"},
+    "project": {"source", "facts"},
+    "rule": {"source", "facts.model"},
+    "scope": set(),
+    "rewrite.edits": {"source"},
+    "rewrite.files": set(),
+    "rewrite.tree": {"source", "rewrite.edits"},
+    "rewrite.cut": TREE,
+    "rewrite.imports": CUT,
+    "rewrite.handlers": CUT | {"facts.model"},
+    "rewrite.sweep": CUT | {"facts"},
+    "rewrite": CUT | {"facts", "rule", "runtime"},  # the boundary's verbs read chains and speak in needs
+    "catalog": {"facts.model", "rule"},
+    "selection": {"rule"},
+    "accept": TREE | {"facts", "scope"},
+    "engine": CHECK | {"project", "catalog", "selection", "accept", "rewrite"},
+    "house": {"source", "rule"},
+    "suppress": {"source", "rule", "house"},
+    "baseline": {"source", "rule"},
+    "mark": {"source", "rule"},
+    "config": {"rule"},
+    "report": {"source", "rule", "__version__"},
+    "rules": CHECK | {"project", "rewrite", "rules"},
+    "cli": {"*"},
+    "run": {"*"},  # what `cli` asks for in one word; it reads the disk and writes nothing
+    "reading": CHECK | {"discover", "house", "project"},
+    "sieve": {"source", "rule", "baseline", "house", "suppress"},
+    "discover": set(),
+    "patch": set(),
+    "worktree": set(),
+}
+LIBRARIES = {
+    "libcst": {"rewrite", "rules"},
+    "typer": {"cli"},
+    "rich": {"cli", "report"},
+    "yaml": {"catalog"},
+    "pathspec": {"discover", "selection"},
+}
+
+
+def imports_of(path: Path) -> Iterator[str]:
+    """What a module imports when it runs, as dotted names inside of the package; `if TYPE_CHECKING` does not count."""
+    module = module_of(path).split(".")
+    package = module if path.stem == "__init__" else module[:-1]
+    todo: list[ast.AST] = [ast.parse(path.read_text(encoding="utf-8"))]
+    while todo:
+        node = todo.pop()
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+            continue
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = package[: len(package) - node.level + 1] if node.level else []
+            whole = [*base, *(node.module or "").split(".")] if node.module else base
+            names = [".".join([*whole, alias.name]) for alias in node.names]
+            yield from (name if file_of(name) or not node.module else ".".join(whole) for name in names)
+        todo += ast.iter_child_nodes(node)
+
+
+def module_of(path: Path) -> str:
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    parts = parts[1:] if parts[0] == "migrate" else parts
+    return ".".join(part for part in parts if part != "__init__")
+
+
+def file_of(module: str) -> bool:
+    return (ROOT / "migrate" / f"{module.replace('.', '/')}.py").exists() or (ROOT / f"{module.replace('.', '/')}.py").exists()
+
+
+def layer_of(module: str) -> str:
+    """The longest prefix of a module that the table names."""
+    while module and module not in LAYERS:
+        module = module.rpartition(".")[0]
+    return module
+
+
+def may_import(layer: str, target: str) -> bool:
+    parts = target.split(".")
+    prefixes = {".".join(parts[:end]) for end in range(1, len(parts) + 1)}
+    return bool(prefixes & (LAYERS[layer] | {layer, "*"} if "*" not in LAYERS[layer] else prefixes))
+
+
+MODULES = sorted(path for room in ("migrate", "rules") for path in (ROOT / room).rglob("*.py") if path.name != "__init__.py")
+CODE = [path for path in MODULES if path.parent.name != "runtime"]
+
+
+@pytest.mark.parametrize("path", CODE, ids=[module_of(path) for path in CODE])
+def test_a_module_imports_only_what_its_layer_may_see(path: Path) -> None:
+    module = module_of(path)
+    layer = layer_of(module)
+    assert layer, f"{module} is in no layer"
+    for target in imports_of(path):
+        root = target.partition(".")[0]
+        if root in LIBRARIES:
+            assert layer.partition(".")[0] in LIBRARIES[root], f"{module} imports {root}"
+        elif root in sys.stdlib_module_names or root == "tomli":
+            continue
+        else:
+            assert may_import(layer, target), f"{module} imports {target}"
+
+
+def test_rules_never_import_each_other() -> None:
+    packs = {path.parent.name for path in MODULES if path.is_relative_to(ROOT / "rules") and path.parent.name != "rules"}
+    for path in MODULES:
+        for target in imports_of(path):
+            assert not (target.startswith("rules.") and target.split(".")[1] in packs), f"{module_of(path)} imports {target}"
+
+
+def test_only_the_command_line_prints() -> None:
+    for path in CODE:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print":
+                assert module_of(path) == "cli", f"{module_of(path)} prints"
+
+
+def test_checking_never_loads_libcst() -> None:
+    rules = [f"mcp_migrate.{module_of(path)}" for path in MODULES if path.is_relative_to(ROOT / "rules")]
+    code = f"import importlib, sys\nfor name in {[*rules, 'mcp_migrate.engine', 'mcp_migrate.cli']!r}: importlib.import_module(name)\n"
+    result = subprocess.run([sys.executable, "-c", f"{code}print('libcst' in sys.modules)"], capture_output=True, text=True, check=True)
+    assert result.stdout.strip() == "False"
