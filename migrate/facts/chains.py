@@ -174,6 +174,7 @@ def _unpacked(code: Code, name: str, place: Place) -> Subject | None:
 def _cases(code: Code, expression: ast.expr, cases: list[ast.match_case], place: Place) -> tuple[Subject | None, frozenset[str] | None]:
     texts: set[str] = set()
     about = subject(code, expression, place)
+    routed = about is not None
     sure = True
 
     def read(pattern: ast.pattern, direct: bool) -> None:
@@ -195,7 +196,7 @@ def _cases(code: Code, expression: ast.expr, cases: list[ast.match_case], place:
                         read(inner, True)
 
     for case in cases:
-        read(case.pattern, about is not None and about.name != getattr(expression, "id", None))
+        read(case.pattern, routed)
     return about, frozenset(texts) if sure else None
 
 

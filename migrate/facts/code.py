@@ -10,6 +10,7 @@ from typing import NamedTuple, Protocol
 
 from ..source import Source
 from .functions import Def, Function, Module, read, targets, walk
+from .mask import parse
 from .model import Ref, Value
 from .names import Names
 
@@ -55,6 +56,28 @@ class Unit:
     def places(self) -> tuple[Place, ...]:
         return (Place(self, None), *(Place(self, function) for function in self.module.functions.values()))
 
+    @cached_property
+    def top(self) -> tuple[ast.AST, ...]:
+        """The nodes that belong to no function."""
+        return tuple(node for statement in _outside(self.module.tree.body) for node in walk(statement))
+
+    @cached_property
+    def assignments(self) -> dict[Function | None, dict[str, list[ast.expr | None]]]:
+        """What each function gives to its local names; None for a value that no single expression spells."""
+        return {place.function: _assignments(place.nodes) for place in self.places}
+
+    @cached_property
+    def mentions(self) -> dict[str, list[tuple[Place, ast.Call]]]:
+        """The calls that name a function, as what they call or among what they hand over, by its short name."""
+        found: dict[str, list[tuple[Place, ast.Call]]] = {}
+        for place in self.places:
+            for node in place.nodes:
+                if isinstance(node, ast.Call):
+                    named = (node.func, *node.args, *(keyword.value for keyword in node.keywords))
+                    for name in {_last(one) for one in named} - {""}:
+                        found.setdefault(name, []).append((place, node))
+        return found
+
 
 class Place(NamedTuple):
     """A function of a module, or the module's own level."""
@@ -79,9 +102,7 @@ class Place(NamedTuple):
 
     @property
     def nodes(self) -> tuple[ast.AST, ...]:
-        if self.function:
-            return self.function.own
-        return tuple(node for statement in _outside(self.unit.module.tree.body) for node in walk(statement))
+        return self.function.own if self.function else self.unit.top
 
     def enclosing(self) -> Iterator[Place]:
         """This place and the functions around it, innermost first."""
@@ -120,6 +141,8 @@ class Code:
 
     library: Library
     _units: dict[str, Unit | None] = field(default_factory=dict)
+    _callers: dict[Place, tuple[Call, ...]] = field(default_factory=dict)
+    _reachable: dict[Place, tuple[Place, ...]] = field(default_factory=dict)
 
     def unit(self, name: str) -> Unit | None:
         if name not in self._units:
@@ -193,13 +216,17 @@ class Code:
                 return Place(one.unit, found)
         return None
 
-    def callers(self, target: Place) -> Iterator[Call]:
+    def callers(self, target: Place) -> tuple[Call, ...]:
         """Every use of a function in its own module and in those that import it."""
-        for unit in self.around(target.unit):
-            for place in unit.places:
-                for node in place.nodes:
-                    if isinstance(node, ast.Call):
-                        yield from self._uses(node, target, place)
+        assert target.function
+        if target not in self._callers:
+            self._callers[target] = tuple(
+                use
+                for unit in self.around(target.unit)
+                for place, node in unit.mentions.get(target.function.short, ())
+                for use in self._uses(node, target, place)
+            )
+        return self._callers[target]
 
     def around(self, unit: Unit) -> Iterator[Unit]:
         yield unit
@@ -209,14 +236,19 @@ class Code:
 
     def reachable(self, start: Place) -> tuple[Place, ...]:
         """The functions that run when `start` runs, as far as names decide it."""
+        if start in self._reachable:
+            return self._reachable[start]
         found = [start]
+        seen = {start}
         for place in found:
             inner = [Place(place.unit, f) for name, f in place.unit.module.functions.items() if place.function and name.startswith(f"{place.name}.")]
             called = [self.target(node, place) for node in place.nodes if isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Load)]
             for other in [*inner, *called]:
-                if isinstance(other, Place) and other.function and other not in found:
+                if isinstance(other, Place) and other.function and other not in seen:
+                    seen.add(other)
                     found.append(other)
-        return tuple(found)
+        self._reachable[start] = tuple(found)
+        return self._reachable[start]
 
     def texts(self, node: ast.expr, place: Place) -> frozenset[str] | None:
         """The texts that an expression holds: one, or those of a collection; None where that is not sure."""
@@ -316,25 +348,7 @@ class Code:
 
 def assigned(place: Place, name: str) -> list[ast.expr | None]:
     """The values that a function gives to a local name; None for a value that no single expression spells."""
-    found: list[ast.expr | None] = []
-    for node in place.nodes:
-        match node:
-            case ast.Assign(targets=goals, value=value):
-                for goal in goals:
-                    found.extend(_given(goal, value, name))
-            case ast.AnnAssign(target=ast.Name(id=goal_name), value=ast.expr() as value) if goal_name == name:
-                found.append(value)
-            case ast.NamedExpr(target=ast.Name(id=goal_name), value=value) if goal_name == name:
-                found.append(value)
-            case ast.ExceptHandler(name=goal_name) if goal_name == name:
-                found.append(None)
-            case ast.Import(names=names) | ast.ImportFrom(names=names) if any((a.asname or a.name) == name for a in names):
-                found.append(None)
-            case ast.Assign() | ast.AnnAssign() | ast.NamedExpr():
-                pass
-            case _:
-                found.extend(None for goal in targets(node) if isinstance(goal, ast.Name) and goal.id == name)
-    return found
+    return place.unit.assignments[place.function].get(name, [])
 
 
 def unwrap(node: ast.expr) -> ast.expr:
@@ -349,16 +363,38 @@ def unwrap(node: ast.expr) -> ast.expr:
                 return node
 
 
-def _given(goal: ast.expr, value: ast.expr, name: str) -> Iterator[ast.expr | None]:
-    match goal:
-        case ast.Name(id=found) if found == name:
-            yield value
-        case ast.Tuple(elts=goals) | ast.List(elts=goals):
-            if isinstance(value, ast.Tuple) and len(value.elts) == len(goals):
-                for one, part in zip(goals, value.elts, strict=True):
-                    yield from _given(one, part, name)
-            elif any(isinstance(n, ast.Name) and n.id == name for g in goals for n in ast.walk(g)):
-                yield None
+def _assignments(nodes: Iterable[ast.AST]) -> dict[str, list[ast.expr | None]]:
+    found: dict[str, list[ast.expr | None]] = {}
+
+    def give(goal: ast.expr, value: ast.expr | None) -> None:
+        match goal:
+            case ast.Name(id=name):
+                found.setdefault(name, []).append(value)
+            case ast.Starred(value=inner):
+                give(inner, None)
+            case ast.Tuple(elts=goals) | ast.List(elts=goals):
+                parts = value.elts if isinstance(value, ast.Tuple) and len(value.elts) == len(goals) else [None] * len(goals)
+                for one, part in zip(goals, parts, strict=True):
+                    give(one, part)
+
+    for node in nodes:
+        match node:
+            case ast.Assign(targets=goals, value=value):
+                for goal in goals:
+                    give(goal, value)
+            case ast.AnnAssign(target=goal, value=ast.expr() as value) | ast.NamedExpr(target=goal, value=value):
+                give(goal, value)
+            case ast.ExceptHandler(name=str() as name):
+                found.setdefault(name, []).append(None)
+            case ast.Import(names=names) | ast.ImportFrom(names=names):
+                for alias in names:
+                    found.setdefault(alias.asname or alias.name.partition(".")[0], []).append(None)
+            case ast.MatchAs(name=str() as name) | ast.MatchStar(name=str() as name):
+                found.setdefault(name, []).append(None)
+            case _:
+                for goal in targets(node):
+                    give(goal, None)
+    return found
 
 
 def _outside(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
@@ -375,7 +411,7 @@ def _last(node: ast.expr) -> str:
 
 def _read(name: str, source: Source) -> Unit | None:
     try:
-        tree = ast.parse(source.text)
+        tree, _ = parse(source)
     except (SyntaxError, ValueError):
         return None
     package = source.path.endswith("__init__.py")

@@ -14,7 +14,7 @@ from .code import Call, Code, Place, Unit, assigned, unwrap
 from .emissions import MESSAGES, Emission, Emissions, Kind, Send
 from .functions import dotted, walk
 from .gates import Refusal, boundaries, first_messages, refusals
-from .identity import Identity, Needs, Unknown, identities, identity
+from .identity import Identity, Unknown, identities, identity
 from .replies import Replies
 from .vocabulary import ADDED_REQUESTS, NOTIFICATIONS, REMOVED_REQUESTS, SPELLINGS
 
@@ -105,6 +105,8 @@ class Hooks:
         methods = frozenset().union(*(c.methods for c in [chain, *inner]))
         complete = all(c.complete for c in [chain, *inner])
         place, message = next(iter(holders))
+        if transport.is_http(place):
+            return self._http(place, place)
         return self._prove(place, message, _requests(methods) if complete else None, 0)
 
     def _holders(self, place: Place, subject: Subject, start: Place, depth: int = 0) -> set[tuple[Place, str]] | Blocker:
@@ -172,7 +174,7 @@ class Hooks:
         identity_ = self._identity(place)
         if isinstance(identity_, Blocker):
             return identity_
-        if (problem := self._around(place, identity_)) is not None:
+        if (problem := self._around(place)) is not None:
             return problem
         noise = [e for e in self._unsolicited(place.unit)]
         if (problem := self._elsewhere(place, noise)) is not None:
@@ -206,7 +208,7 @@ class Hooks:
         identity_ = self._identity(place)
         if isinstance(identity_, Blocker):
             return identity_
-        if (problem := self._around(place, identity_)) is not None:
+        if (problem := self._around(place)) is not None:
             return problem
         emissions = [*(send.writer for send in sends), *self._unsolicited(place.unit)]
         if (problem := self._elsewhere(place, emissions)) is not None:
@@ -217,7 +219,7 @@ class Hooks:
         if writer is not None and self._can_send(writer, place, sends[0].writer.parameter):
             return Hook(Strategy.SENDER, place, message, identity_, methods, writer=writer, outgoing=_unique(emissions), refusals=refused)
         early = next((send for send in sends if send.place == place), None)
-        if early is None or identity_needs_instance(identity_):
+        if early is None:
             return self._block(place, None, "its replies leave in several ways, none of which could carry an early answer", "write replies through one function")
         return Hook(Strategy.SPLIT, place, message, identity_, methods, outgoing=_unique(emissions), early=early, refusals=refused)
 
@@ -245,9 +247,7 @@ class Hooks:
         identity_ = self._identity(place)
         if isinstance(identity_, Blocker):
             return identity_
-        if identity_needs_instance(identity_):
-            return self._block(place, None, "name or capabilities belong to an object, but no method of it takes the message", "move the dispatch into a method that takes the message")
-        if (problem := self._around(place, identity_)) is not None:
+        if (problem := self._around(place)) is not None:
             return problem
         emissions = [*(send.writer for send in sends), *self._unsolicited(place.unit)]
         if (problem := self._elsewhere(place, emissions)) is not None:
@@ -271,11 +271,11 @@ class Hooks:
         )
 
     # -- what stands around a hook ----------------------------------------------
-    def _around(self, place: Place, identity_: Identity) -> Blocker | None:
+    def _around(self, place: Place) -> Blocker | None:
         """Whether the transport is stdio and nothing refuses messages before the hook."""
         way = transport.of(self.code, place)
         if way.http is not None:
-            return self._block(way.http, None, f"`{place.name or place.unit.name}` is reached over HTTP; the endpoint needs the boundary", "wire the endpoint")
+            return self._http(place, way.http)
         if not way.stdio:
             return self._block(place, None, "nothing in the project feeds it from stdin, so its transport is not known", "decorate it with the boundary by hand")
         inside = set(self.code.reachable(place))
@@ -289,9 +289,10 @@ class Hooks:
                     return self._block(at, refusal.node, "requests are refused before the handshake, in another module", "let 2026-07-28 requests pass here")
                 if at in self._above(place) and at not in inside:
                     return self._block(at, refusal.node, "requests are refused before they reach the dispatcher", "let 2026-07-28 requests pass here")
-        if identity_needs_instance(identity_) and identity_.place.owner != place.owner:
-            return self._block(identity_.place, identity_.node, "name or capabilities belong to another object than the dispatcher")
         return None
+
+    def _http(self, place: Place, endpoint: Place) -> Blocker:
+        return self._block(endpoint, None, f"`{place.name}` is reached over HTTP; headers and status are known in the endpoint only", "wire the endpoint")
 
     def _above(self, place: Place) -> tuple[Place, ...]:
         found: list[Place] = [place]
@@ -339,11 +340,11 @@ class Hooks:
         sends: list[Send] = []
         for other in self.code.reachable(place):
             for send in self.emissions.sends(other):
-                if Kind.REPLY in send.kinds or Kind.UNKNOWN in send.kinds and (Kind.PARAMETER in send.writer.kinds or send.kinds & MESSAGES):
-                    sends.append(send)
-                elif Kind.UNKNOWN in send.kinds and other == place:
+                if Kind.UNKNOWN in send.kinds and (other == place or send.kinds & MESSAGES or Kind.PARAMETER in send.writer.kinds):
                     return self._block(other, send.node, "what is written here could not be followed", "write replies through one function")
-        if not any(Kind.REPLY in send.kinds for send in sends):
+                if Kind.REPLY in send.kinds:
+                    sends.append(send)
+        if not sends:
             return self._block(place, None, "no place was found where its replies are written", "return the reply from the dispatcher")
         for other in self.code.reachable(place):
             for node in other.nodes:
@@ -457,10 +458,6 @@ class Hooks:
         if isinstance(at, ast.expr | ast.stmt | ast.excepthandler):
             return Blocker(place.unit, module.span(at), reason, way_out)
         return Blocker(place.unit, Span(0, 0), reason, way_out)
-
-
-def identity_needs_instance(found: Identity) -> bool:
-    return any(part is not None and part.needs is Needs.INSTANCE for part in (found.info, found.capabilities, found.instructions))
 
 
 def _requests(methods: frozenset[str]) -> frozenset[str]:

@@ -76,7 +76,6 @@ def _by_name(code: Code, target: Place) -> list[Place]:
     return [
         place
         for unit in code.around(target.unit)
-        for place in unit.places
-        for node in place.nodes
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == target.function.short and code.target(node.func, place) is None
+        for place, node in unit.mentions.get(target.function.short, ())
+        if isinstance(node.func, ast.Attribute) and node.func.attr == target.function.short and code.target(node.func, place) is None
     ]

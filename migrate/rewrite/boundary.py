@@ -1,0 +1,468 @@
+"""Wires a proven hook: the object, the decorator or the pair of calls, and everything around that has to change with them."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import NoReturn
+
+from ..facts.code import Place
+from ..facts.emissions import Emission, Send
+from ..facts.functions import Def, Module
+from ..facts.hooks import Blocker, Hook, Strategy
+from ..facts.identity import Needs, Part, is_builtin, is_defined_by
+from ..rule import Era
+from ..source import Span
+from . import asking, module
+from .edits import Edit
+from .lines import above, below, block, call, deeper, enclosing_parentheses, indent_of, line_start, moved, next_line, start_of, step_of
+from .module import Part as RuntimePart
+from .tree import Tree
+
+_CONSTANTS = {"info": "SERVER_INFO", "capabilities": "CAPABILITIES", "instructions": "INSTRUCTIONS"}
+
+
+@dataclass(frozen=True)
+class Wiring:
+    """All edits of one file, made together or not at all, and the parts of the boundary module that they use."""
+
+    edits: tuple[Edit, ...]
+    parts: frozenset[RuntimePart]
+    imported: tuple[str, str]
+
+
+def wire(hook: Hook, tree: Tree, era: Era, *, package: str | None) -> Wiring | Blocker:
+    """The wiring of one hook. `package` is the import path of the boundary module's folder, "" for a relative import, None for none."""
+    try:
+        return _Wire(hook, tree, era).wiring(package)
+    except _Stop as stop:
+        return stop.blocker
+
+
+def file_name(path: str) -> str:
+    """Where the boundary module of a server goes: beside it."""
+    return str(PurePosixPath(path).with_name(module.FILE_NAME))
+
+
+class _Stop(Exception):
+    def __init__(self, blocker: Blocker) -> None:
+        super().__init__(blocker.reason)
+        self.blocker = blocker
+
+
+class _Wire:
+    def __init__(self, hook: Hook, tree: Tree, era: Era) -> None:
+        self.hook, self.tree, self.era = hook, tree, era
+        self.module: Module = hook.place.unit.module
+        self.source = self.module.source
+        self.step = step_of(self.module)
+        self.taken = _names(self.module)
+        self.handle = self._free("MCP")
+        self.parts = {RuntimePart.BOUNDARY} if hook.strategy is not Strategy.SPLIT else set()
+
+    def wiring(self, package: str | None) -> Wiring:
+        plan = asking.plan(self.module, self.tree, era=self.era, boundary=frozenset({self.hook.place.name}), handle=self.handle)
+        if isinstance(plan, asking.Blocker):
+            self._stop(plan.span, plan.reason)
+        self.parts |= {RuntimePart(name) for name in plan.parts}
+        if "ask" in plan.parts and self.hook.strategy is Strategy.SPLIT:
+            self._stop(self._at(self.hook.place), "the server asks its client, but its messages are handled in the loop itself", "move the dispatch into a function")
+        edits = [
+            *self._object(plan.before),
+            *self._entry(),
+            *(edit for emission in self.hook.outgoing for edit in self._outgoing(emission)),
+            *self._tests(),
+            *self._gates(),
+            *plan.edits,
+        ]
+        if self.hook.outgoing:
+            self.parts.add(RuntimePart.OUTGOING)
+        name = PurePosixPath(module.FILE_NAME).stem
+        imported = name if package is None else f"{package}.{name}"
+        return Wiring(tuple(dict.fromkeys(edits)), frozenset(self.parts), (imported, "Stateless"))
+
+    # -- the object -------------------------------------------------------------
+    def _object(self, before: int | None) -> Iterator[Edit]:
+        """The names that the old branch shares with the object, and the object."""
+        body = self.module.tree.body
+        limit = self._index(start_of(self.module, self.hook.place.function.node) if self.hook.place.function else self._at(self.hook.place).start)
+        if before is not None:
+            limit = min(limit, self._index(before))
+        identity = self.hook.identity
+        parts = {"info": identity.info, "capabilities": identity.capabilities, "instructions": identity.instructions}
+        foreign = identity.place.unit is not self.hook.place.unit
+        used = {name for part in parts.values() if part and part.needs is Needs.IMPORT for name in part.names if not is_builtin(name)}
+        if foreign and any(part is not None and (part.names or part.needs is not Needs.IMPORT) for part in parts.values()):
+            self._stop(self._at(self.hook.place), "the initialize answer is built in another module, from names of that module", "name the server here by hand")
+        after = max((at for at, s in enumerate(body[:limit]) if isinstance(s, ast.Import | ast.ImportFrom | ast.Try) and _is_import(s)), default=-1)
+        defined = {name: [at for at, s in enumerate(body) if is_defined_by(s, name)] for name in used}
+        late = {name for name, found in defined.items() if not found or max(found) >= limit}
+        after = max([after, *(max(found) for name, found in defined.items() if name not in late)])
+        while after + 1 < limit and _is_simple(body[after + 1]) and (after >= 0 or _is_docstring(body[after + 1]) or isinstance(body[after + 1], ast.Assign)):
+            after += 1
+        texts: dict[str, str] = {}
+        lines: list[str] = []
+        for name, part in parts.items():
+            if part is None:
+                continue
+            if part.needs is Needs.INSTANCE:
+                texts[name] = '""' if name == "instructions" else "{}"
+                yield self._assigned(name, part, foreign)
+                continue
+            text = self._text(part)
+            if part.needs is Needs.CALL or part.names & late:
+                texts[name] = f"lambda: {text}"
+            elif part.hoist and self.era is Era.DUAL and not foreign:
+                constant = self._free(_CONSTANTS[name])
+                lines.append(f"{constant} = {text}")
+                texts[name] = constant
+                span = self.module.span(part.node)
+                yield Edit(enclosing_parentheses(self.source, span), constant)
+            else:
+                texts[name] = text
+        lines.append(f"{self.handle} = {self._call(texts)}")
+        yield self._placed(after, lines)
+
+    def _call(self, texts: dict[str, str]) -> str:
+        arguments = list(texts.values())
+        if self.hook.methods is not None:
+            names = [f'"{name}"' for name in sorted(self.hook.methods)]
+            flat = f"{{{', '.join(names)}}}" if names else "()"
+            if len(flat) > 80:
+                flat = "{\n" + "".join(f"    {name},\n" for name in names) + "}"
+            arguments.append(f"methods={flat}")
+        if self.era is Era.MODERN:
+            arguments.append("legacy=False")
+        return call("Stateless", arguments)
+
+    def _text(self, part: Part) -> str:
+        if part.text != self.hook.identity.place.unit.module.text(part.node):
+            return part.text
+        text = moved(self.hook.identity.place.unit.module, part.node)
+        return ast.unparse(part.node) if text is None else text
+
+    def _assigned(self, name: str, part: Part, foreign: bool) -> Edit:
+        """`MCP.info = ...` at the end of the constructor of the object that knows it."""
+        place = self.hook.identity.place
+        start = place.unit.module.functions.get(f"{place.owner}.__init__")
+        if foreign or start is None or isinstance(start.node.body[-1], ast.Return | ast.Raise | ast.While | ast.For):
+            self._stop(self._at(self.hook.place), "name or capabilities belong to an object whose constructor was not found here", "assign them to the boundary by hand")
+        return below(self.module, start.node.body[-1], f"{self.handle}.{name} = lambda: {self._text(part)}\n")
+
+    def _placed(self, after: int, lines: list[str]) -> Edit:
+        body, newline = self.module.tree.body, self.source.newline
+        text = "\n".join(lines) + "\n"
+        if after < 0:
+            at = line_start(self.source, start_of(self.module, body[0]))
+            return Edit(Span(at, at), block(self.source, f"{text}\n\n"))
+        previous = body[after]
+        at = next_line(self.source, self.module.span(previous).end)
+        # Blank lines above what is no plain assignment, and below if a definition follows at once.
+        lead = "" if isinstance(previous, ast.Assign | ast.AnnAssign) and not lines[1:] else "\n"
+        following = body[after + 1] if after + 1 < len(body) else None
+        gap = self.source.utf8[at : start_of(self.module, following)] if following is not None else b""
+        tail = "" if following is None or gap[: len(newline)] == newline.encode() else "\n"
+        return Edit(Span(at, at), block(self.source, lead + text + tail))
+
+    def _index(self, offset: int) -> int:
+        """The number of the module-level statement that holds an offset."""
+        for at, statement in enumerate(self.module.tree.body):
+            if offset <= self.module.span(statement).end:
+                return at
+        return len(self.module.tree.body)
+
+    # -- the entry -------------------------------------------------------------
+    def _entry(self) -> Iterator[Edit]:
+        hook = self.hook
+        if hook.strategy is Strategy.SPLIT:
+            yield from self._split()
+            return
+        assert hook.place.function
+        arguments = []
+        if hook.place.function.parameters[0] != hook.message:
+            arguments.append(f'message="{hook.message}"')
+        if hook.writer is not None:
+            self.parts.add(RuntimePart.SEND)
+            arguments.append(f"send={self._writer(hook.writer)}")
+        text = f"@{self.handle}.boundary" + (f"({', '.join(arguments)})" if arguments else "")
+        node = hook.place.function.node
+        # Directly above the function: what was proven is what the function itself gives.
+        at = line_start(self.source, self.module.span(node).start)
+        yield Edit(Span(at, at), f"{indent_of(self.source, self.module.span(node).start)}{text}{self.source.newline}")
+
+    def _writer(self, writer: Place) -> str:
+        assert writer.function and self.hook.place.function
+        if writer.function.owner:
+            return f'"{writer.function.short}"'
+        below_hook = writer.function.node.lineno > self.hook.place.function.node.lineno
+        nested = self.hook.place.function.name.count(".") > (1 if self.hook.place.function.owner else 0)
+        return f'"{writer.function.short}"' if below_hook and not nested else writer.function.short
+
+    def _split(self) -> Iterator[Edit]:
+        """`begin` directly after the parse, `finish` around replies that are returned."""
+        hook = self.hook
+        early = self._free("early")
+        loop = self._loop(hook.parse)
+        answer = self._answer(early)
+        leave = [] if isinstance(hook.early, ast.Return) else ["continue" if loop else "return"]
+        lines = [f"{early} = {self.handle}.begin({hook.message})", f"if {early} is not None:", *(self.step + line for line in [*answer, *leave])]
+        text = "\n".join(lines) + "\n"
+        match hook.parse:
+            case ast.For() | ast.AsyncFor() as statement:
+                yield above(self.module, statement.body[0], text)
+            case ast.stmt() as statement:
+                parent = self.module.parents[statement]
+                if isinstance(parent, ast.Try) and statement is parent.body[-1] and not parent.orelse and not parent.finalbody and _all_leave(parent):
+                    statement = parent
+                yield below(self.module, statement, text)
+            case None:
+                assert hook.place.function
+                body = hook.place.function.node.body
+                first = next((s for s in body if not _is_docstring(s) and not isinstance(s, ast.Global | ast.Nonlocal)), body[-1])
+                yield above(self.module, first, text)
+        for reply in hook.finish:
+            span = self.module.span(reply)
+            yield Edit(Span(span.start, span.start), f"{self.handle}.finish(")
+            yield Edit(Span(span.end, span.end), ")")
+
+    def _loop(self, parse: ast.stmt | None) -> bool:
+        if isinstance(parse, ast.For | ast.AsyncFor):
+            return True
+        around: ast.AST | None = parse
+        while around is not None and (around := self.module.parents.get(around)) is not None and not isinstance(around, Def):
+            if isinstance(around, ast.For | ast.AsyncFor | ast.While):
+                return True
+        return False
+
+    def _answer(self, early: str) -> list[str]:
+        """The statements that send a reply here, with the early one in its place."""
+        if isinstance(self.hook.early, ast.Return):
+            return [self._with(self.hook.early, self.hook.finish[0], early)]
+        assert isinstance(self.hook.early, Send)
+        send = self.hook.early
+        first, last = self._statements(send.node, send.place)
+        block_ = self._block_of(first)
+        out = [self._with(first, send.payload, early)]
+        for statement in block_[block_.index(first) + 1 :]:
+            if block_.index(statement) > block_.index(last) and not _is_flush(statement):
+                break
+            text = self.module.text(statement)
+            out.append(text if "\n" not in text else ast.unparse(statement))
+        return out
+
+    def _with(self, statement: ast.stmt, payload: ast.expr, name: str) -> str:
+        """A statement as one line, with another payload."""
+        span, inner = self.module.span(statement), self.module.span(payload)
+        text = self.source.slice(Span(span.start, inner.start)) + name + self.source.slice(Span(inner.end, span.end))
+        return text if "\n" not in text else ast.unparse(ast.parse(f"async def _():\n {text}")).split("\n", 1)[1].strip()
+
+    # -- what leaves -----------------------------------------------------------
+    def _outgoing(self, emission: Emission) -> Iterator[Edit]:
+        """`for part in MCP.outgoing(message):` around the statements that write one message."""
+        first, last = self._statements(emission.dumps, emission.place)
+        part = self._free_in(emission.place, "part")
+        span, inner = self.module.span(first), self.module.span(emission.payload)
+        indent = indent_of(self.source, span.start)
+        newline = self.source.newline
+        head, tail = self.source.slice(Span(span.start, inner.start)), self.source.slice(Span(inner.end, span.end))
+        if "\n" in head or "\r" in head:
+            self._stop(span, "the statement that writes messages could not be taken apart", "write the messages of `MCP.outgoing(message)` here")
+        yield Edit(Span(span.start, inner.start), f"for {part} in {self.handle}.outgoing(")
+        moved_tail = tail.replace(newline, newline + self.step)
+        yield Edit(Span(inner.end, span.end), f"):{newline}{indent}{self.step}{head}{part}{moved_tail}")
+        if last is not first:
+            block_ = self._block_of(first)
+            rest = block_[block_.index(first) + 1 : block_.index(last) + 1]
+            at = line_start(self.source, self.module.span(rest[0]).start)
+            yield Edit(Span(at, at), self.step)
+            yield from deeper(self.module, rest[0], rest[-1], self.step)
+
+    def _statements(self, node: ast.expr, place: Place) -> tuple[ast.stmt, ast.stmt]:
+        """The statement that serialises, and the last of those that write the text it made."""
+        statement: ast.AST = node
+        while not isinstance(statement, ast.stmt):
+            statement = self.module.parents[statement]
+        block_ = self._block_of(statement)
+        at = block_.index(statement)
+        made = {n.id for n in ast.walk(statement) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+        last = at
+        for number in range(at + 1, len(block_)):
+            follower = block_[number]
+            reads = any(isinstance(n, ast.Name) and n.id in made for n in ast.walk(follower))
+            if reads or (number == last + 1 and _is_bare_write(follower, statement)):
+                last = number
+        chosen = block_[at : last + 1]
+        if not isinstance(statement, ast.Expr | ast.Assign | ast.AnnAssign) or any(
+            isinstance(n, ast.Return | ast.Continue | ast.Break | ast.Yield) for s in chosen for n in ast.walk(s)
+        ):
+            self._stop(self.module.span(statement), "the statement that writes messages could not be taken apart", "write the messages of `MCP.outgoing(message)` here")
+        return statement, block_[last]
+
+    def _block_of(self, statement: ast.stmt) -> list[ast.stmt]:
+        parent = self.module.parents[statement]
+        for field in ("body", "orelse", "finalbody"):
+            found = getattr(parent, field, [])
+            if isinstance(found, list) and statement in found:
+                return found
+        raise AssertionError("a statement stands in a block")
+
+    # -- callers and gates --------------------------------------------------------
+    def _tests(self) -> Iterator[Edit]:
+        """`if reply is None: continue` where a loop would print None."""
+        for use in self.hook.untested:
+            statement: ast.AST = use.node
+            while not isinstance(statement, ast.stmt):
+                statement = self.module.parents[statement]
+            match statement:
+                case ast.Assign(targets=[ast.Name(id=name)]) | ast.AnnAssign(target=ast.Name(id=name)) if self._ends_loop(statement):
+                    yield below(self.module, statement, f"if {name} is None:\n{self.step}continue\n")
+                case ast.Assign(targets=[ast.Name(id=name)]) | ast.AnnAssign(target=ast.Name(id=name)):
+                    yield from self._guarded(statement, name)
+                case ast.Expr():
+                    yield from self._taken_apart(statement, use.node)
+                case _:
+                    self._stop(self.module.span(statement), "this writes whatever the dispatcher returns, None too", "skip None here")
+
+    def _guarded(self, statement: ast.stmt, name: str) -> Iterator[Edit]:
+        block_ = self._block_of(statement)
+        after = block_[block_.index(statement) + 1 :]
+        users = [s for s in after if any(isinstance(n, ast.Name) and n.id == name for n in ast.walk(s))]
+        if not users:
+            self._stop(self.module.span(statement), "this writes whatever the dispatcher returns, None too", "skip None here")
+        first, last = users[0], users[-1]
+        while after.index(last) + 1 < len(after) and _is_flush(after[after.index(last) + 1]):
+            last = after[after.index(last) + 1]
+        if any(isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store) for s in after[after.index(first) : after.index(last) + 1] for n in ast.walk(s)):
+            self._stop(self.module.span(statement), "this writes whatever the dispatcher returns, None too", "skip None here")
+        start = self.module.span(first).start
+        indent = indent_of(self.source, start)
+        yield Edit(Span(start, start), f"if {name} is not None:{self.source.newline}{indent}{self.step}")
+        yield from deeper(self.module, first, last, self.step)
+
+    def _taken_apart(self, statement: ast.Expr, node: ast.Call) -> Iterator[Edit]:
+        """`print(json.dumps(handle(message)))` becomes an assignment and a write of what is not None."""
+        value: ast.expr = node
+        if isinstance(self.module.parents[node], ast.Await):
+            value = self.module.parents[node]  # type: ignore[assignment]
+        name = self._free_in(self.hook.place, "reply")
+        span, inner = self.module.span(statement), self.module.span(value)
+        indent, newline = indent_of(self.source, span.start), self.source.newline
+        head, tail = self.source.slice(Span(span.start, inner.start)), self.source.slice(Span(inner.end, span.end))
+        block_ = self._block_of(statement)
+        after = block_[block_.index(statement) + 1 :]
+        yield Edit(Span(span.start, inner.start), f"{name} = ")
+        rest = tail.replace(newline, newline + self.step)
+        yield Edit(Span(inner.end, span.end), f"{newline}{indent}if {name} is not None:{newline}{indent}{self.step}{head}{name}{rest}")
+        if after and _is_flush(after[0]):
+            at = line_start(self.source, self.module.span(after[0]).start)
+            yield Edit(Span(at, at), self.step)
+
+    def _ends_loop(self, statement: ast.stmt) -> bool:
+        """Whether all that a loop does after this statement is writing its value."""
+        child: ast.AST = statement
+        name = next(n.id for n in ast.walk(statement) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store))
+        followers = self._block_of(statement)
+        for follower in followers[followers.index(statement) + 1 :]:
+            if not _is_flush(follower) and not any(isinstance(n, ast.Name) and n.id == name for n in ast.walk(follower)):
+                return False
+        while (parent := self.module.parents.get(child)) is not None and not isinstance(parent, Def | ast.Lambda):
+            if isinstance(parent, ast.For | ast.AsyncFor | ast.While):
+                return parent.body[-1] is child
+            if isinstance(parent, ast.Try) and (parent.orelse or parent.finalbody):
+                return False
+            if isinstance(parent, ast.stmt) and child is not statement and self._block_of(parent)[-1] is not parent and not isinstance(self.module.parents.get(parent), ast.Module):
+                return False
+            if child is not statement and isinstance(child, ast.stmt) and self._block_of(child)[-1] is not child:
+                return False
+            child = parent
+        return False
+
+    def _gates(self) -> Iterator[Edit]:
+        for refusal in self.hook.refusals:
+            span, text = self.module.span(refusal.node), self.module.text(refusal.node)
+            parent = self.module.parents[refusal.node]
+            if refusal.lets:
+                same = isinstance(parent, ast.If) or (isinstance(parent, ast.BoolOp) and isinstance(parent.op, ast.Or))
+                made = f"{text} or {self.handle}.modern"
+            else:
+                same = isinstance(parent, ast.If) or (isinstance(parent, ast.BoolOp) and isinstance(parent.op, ast.And))
+                made = f"{text} and not {self.handle}.modern"
+            yield Edit(span, made if same else f"({made})")
+
+    # -- helpers ------------------------------------------------------------------
+    def _free(self, name: str) -> str:
+        """A name that nothing of the module has yet."""
+        made = name
+        number = 2
+        while made in self.taken:
+            made = f"MCP_{name}" if name.isupper() and f"MCP_{name}" not in self.taken else f"{name}_{number}"
+            number += 1
+        self.taken.add(made)
+        return made
+
+    def _free_in(self, place: Place, name: str) -> str:
+        taken = {n.id for n in place.nodes if isinstance(n, ast.Name)} | set(place.function.parameters if place.function else ())
+        return name if name not in taken else self._free(f"mcp_{name}")
+
+    def _at(self, place: Place) -> Span:
+        if place.function is None:
+            return self.module.span(self.hook.parse) if self.hook.parse is not None else Span(0, 0)
+        node = place.function.node
+        start = self.source.offset(node.lineno, node.col_offset)
+        return Span(start, start + len(self.source.line(node.lineno).strip().encode()))
+
+    def _stop(self, span: Span, reason: str, way_out: str = "") -> NoReturn:
+        raise _Stop(Blocker(self.hook.place.unit, span, reason, way_out))
+
+
+def _names(module: Module) -> set[str]:
+    found: set[str] = set()
+    for node in ast.walk(module.tree):
+        match node:
+            case ast.Name(id=name) | ast.arg(arg=name) | ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+                found.add(name)
+            case ast.alias(name=name, asname=asname):
+                found.add(asname or name.partition(".")[0])
+            case ast.Global(names=names) | ast.Nonlocal(names=names):
+                found |= set(names)
+    return found
+
+
+def _is_import(statement: ast.stmt) -> bool:
+    if isinstance(statement, ast.Try):
+        return any(isinstance(inner, ast.Import | ast.ImportFrom) for inner in statement.body)
+    return True
+
+
+def _is_simple(statement: ast.stmt) -> bool:
+    """What belongs to the head of a module: constants, imports, a docstring."""
+    return isinstance(statement, ast.Assign | ast.AnnAssign | ast.Import | ast.ImportFrom) or _is_docstring(statement)
+
+
+def _is_docstring(statement: ast.stmt) -> bool:
+    return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant) and isinstance(statement.value.value, str)
+
+
+def _is_flush(statement: ast.stmt) -> bool:
+    value = statement.value if isinstance(statement, ast.Expr) else None
+    value = value.value if isinstance(value, ast.Await) else value
+    return isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr in {"flush", "drain"}
+
+
+def _is_bare_write(statement: ast.stmt, first: ast.stmt) -> bool:
+    """`sys.stdout.write("\\n")` after the write of the message, on the same stream."""
+    match statement, first:
+        case (
+            ast.Expr(value=ast.Call(func=ast.Attribute(attr="write") as func, args=[ast.Constant()])),
+            ast.Expr(value=ast.Call(func=ast.Attribute(attr="write") as other)),
+        ):
+            return ast.dump(func) == ast.dump(other)
+        case ast.Expr(value=ast.Call(func=ast.Attribute(attr="write"), args=[ast.Constant()])), ast.Expr(value=ast.Call(func=ast.Attribute(attr="dump"))):
+            return True
+    return False
+
+
+def _all_leave(statement: ast.Try) -> bool:
+    return all(isinstance(handler.body[-1], ast.Return | ast.Raise | ast.Continue | ast.Break) for handler in statement.handlers)

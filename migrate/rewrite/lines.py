@@ -1,0 +1,125 @@
+"""Text made to fit where it goes: whole lines, indentation, pieces that move to another depth."""
+
+from __future__ import annotations
+
+import ast
+import textwrap
+
+from ..facts.functions import Def, Module
+from ..source import Source, Span
+from .edits import Edit
+
+WIDTH = 100
+
+
+def line_start(source: Source, offset: int) -> int:
+    """The offset at which the line of an offset begins."""
+    return source.line_starts[source.position(offset).line - 1]
+
+
+def next_line(source: Source, offset: int) -> int:
+    """The offset at which the line after the one of an offset begins, or the end of the file."""
+    line = source.position(offset).line
+    return source.line_starts[line] if line < len(source.line_starts) else len(source.utf8)
+
+
+def indent_of(source: Source, offset: int) -> str:
+    """The white space that the line of an offset begins with."""
+    text = source.line(source.position(offset).line)
+    return text[: len(text) - len(text.lstrip())]
+
+
+def step_of(module: Module) -> str:
+    """One level of indentation, as this file has it."""
+    for node in ast.walk(module.tree):
+        if isinstance(node, Def | ast.ClassDef | ast.If | ast.For | ast.While | ast.Try | ast.With) and node.body[0].lineno > node.lineno:
+            outer, inner = indent_of(module.source, module.span(node).start), indent_of(module.source, module.span(node.body[0]).start)
+            if inner.startswith(outer) and len(inner) > len(outer):
+                return inner[len(outer) :]
+    return "    "
+
+
+def block(source: Source, text: str) -> str:
+    """Text with the newlines of the file."""
+    return text.replace("\n", source.newline)
+
+
+def above(module: Module, node: ast.stmt, text: str) -> Edit:
+    """Whole lines before a statement, at its depth. A decorated definition begins at its first decorator."""
+    source, start = module.source, start_of(module, node)
+    lines = textwrap.indent(text, indent_of(source, start))
+    at = line_start(source, start)
+    return Edit(Span(at, at), block(source, lines))
+
+
+def below(module: Module, node: ast.stmt, text: str) -> Edit:
+    """Whole lines after a statement, at its depth."""
+    source, span = module.source, module.span(node)
+    lines = textwrap.indent(text, indent_of(source, span.start))
+    at = next_line(source, span.end)
+    ends_open = at == len(source.utf8) and not source.utf8.endswith((b"\n", b"\r"))
+    return Edit(Span(at, at), block(source, ("\n" if ends_open else "") + lines))
+
+
+def start_of(module: Module, node: ast.stmt) -> int:
+    """Where a statement begins; a decorated one at its first `@`."""
+    if isinstance(node, Def | ast.ClassDef) and node.decorator_list:
+        return module.source.utf8.rindex(b"@", 0, module.span(node.decorator_list[0]).start)
+    return module.span(node).start
+
+
+def deeper(module: Module, first: ast.stmt, last: ast.stmt, step: str) -> list[Edit]:
+    """One level more for the lines of some statements, but for the first line and the insides of texts."""
+    source = module.source
+    start, end = module.span(first).start, module.span(last).end
+    return [
+        Edit(Span(at, at), step)
+        for at in source.line_starts
+        if start < at < end and not in_text(module, at) and source.utf8[at : at + 1] not in (b"\n", b"\r")
+    ]
+
+
+def in_text(module: Module, offset: int) -> bool:
+    """Whether an offset lies inside a string, where white space counts."""
+    return any(
+        span.start < offset < span.end
+        for node in ast.walk(module.tree)
+        if isinstance(node, ast.Constant | ast.JoinedStr) and node.end_lineno != node.lineno
+        for span in [module.span(node)]
+    )
+
+
+def moved(module: Module, node: ast.expr) -> str | None:
+    """The text of an expression as it stands at the left margin; None where that would change a text inside it.
+
+    A piece of several lines that no bracket of its own holds together gets parentheses.
+    """
+    source, span = module.source, module.span(node)
+    text = source.slice(span).replace("\r\n", "\n").replace("\r", "\n")
+    if "\n" not in text:
+        return text
+    starts = [at for at in source.line_starts if span.start < at < span.end]
+    if any(in_text(module, at) for at in starts):
+        return None
+    indent = indent_of(source, span.start)
+    lines = [line.removeprefix(indent) for line in text.split("\n")]
+    made = "\n".join(lines)
+    return made if isinstance(node, ast.Dict | ast.List | ast.Call | ast.Set) else f"(\n    {textwrap.indent(textwrap.dedent(made), '    ').strip()}\n)"
+
+
+def call(name: str, arguments: list[str]) -> str:
+    """A call, on one line if it fits."""
+    flat = f"{name}({', '.join(arguments)})"
+    if len(flat) <= WIDTH and "\n" not in flat:
+        return flat
+    return f"{name}(\n" + "".join(textwrap.indent(argument, "    ") + ",\n" for argument in arguments) + ")"
+
+
+def enclosing_parentheses(source: Source, span: Span) -> Span:
+    """The span with the parentheses that are directly around it, if there are some."""
+    text = source.utf8
+    before, after = text[: span.start].rstrip(), text[span.end :]
+    gap = len(after) - len(after.lstrip())
+    if before.endswith(b"(") and after.lstrip().startswith(b")"):
+        return Span(len(before) - 1, span.end + gap + 1)
+    return span

@@ -1,0 +1,139 @@
+"""The hand-written servers of a project: where each one is wired, or why not, and what `fix` writes for it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import PurePosixPath
+
+from ..facts.code import Code, Unit
+from ..facts.hooks import Blocker, Hook, Hooks
+from ..facts.model import Dispatcher, FileFacts
+from ..project import Project
+from ..rule import Era, NewFile
+from ..source import Source, Span
+from . import module
+from .boundary import Wiring, file_name, wire
+from .edits import Edit
+from .module import Part
+from .tree import Tree
+
+_TESTS = frozenset({"test", "tests", "testing", "benchmarks"})
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What can be done for one dispatcher: a wiring, or the blocker; `path` and `span` are the place that it is about."""
+
+    path: str
+    span: Span
+    wiring: Wiring | None
+    blocker: Blocker | None
+
+
+@lru_cache(maxsize=16)
+def answers(project: Project, path: str, era: Era) -> tuple[Answer, ...]:
+    """One answer for each dispatcher that the file holds, or that routes to the handlers which the file registers."""
+    file = project.files[path]
+    hooks = Hooks(Code(_Files(project, path)))
+    unit = hooks.code.unit(file.module)
+    if unit is None:
+        return ()
+    for one in [unit, *(other for other in hooks.code.around(unit) if other is not unit)]:
+        if found := hooks.find(one):
+            return tuple(_answer(project, one, hook, era) for hook in found)
+    return ()
+
+
+def edits(project: Project, answer: Answer, era: Era) -> Iterator[Edit | NewFile]:
+    """Everything that one wiring wants but its import; the boundary module has the parts of all servers in its folder."""
+    assert answer.wiring is not None
+    yield from answer.wiring.edits
+    target = file_name(answer.path)
+    held = project.files.get(target)
+    have = module.parts_of(held.source.text) if held else None
+    needed = module.complete(answer.wiring.parts | _parts_beside(project, answer.path, era))
+    if have is None or not needed <= have:
+        yield NewFile(target, module.render(needed, project.files[answer.path].source.newline))
+
+
+def is_for(fact: Dispatcher, answer: Answer, project: Project, path: str, era: Era) -> bool:
+    """Whether a fact is the first one that speaks of the dispatcher of this answer."""
+    found = answers(project, path, era)
+    facts = sorted((f for f in project.files[path].facts if isinstance(f, Dispatcher)), key=lambda f: f.span)
+    mine = [f for f in facts if _nearest(f, found, path) is answer]
+    return bool(mine) and mine[0] == fact
+
+
+def _nearest(fact: Dispatcher, found: Iterable[Answer], path: str) -> Answer:
+    inside = [answer for answer in found if answer.path == path and answer.span.contains(fact.span)]
+    rest = sorted(found, key=lambda answer: (answer.wiring is None, answer.path != path, abs(answer.span.start - fact.span.start)))
+    return min(inside, key=lambda answer: answer.span.end - answer.span.start) if inside else rest[0]
+
+
+def _answer(project: Project, unit: Unit, found: Hook | Blocker, era: Era) -> Answer:
+    if isinstance(found, Blocker):
+        return Answer(found.unit.module.source.path, found.span, None, found)
+    place = found.place
+    source = place.unit.module.source
+    span = place.unit.module.span(place.function.node) if place.function else Span(0, len(source.utf8))
+    wired = wire(found, Tree(source), era, package=_package(project.files[source.path], place.unit.module.tree))
+    if isinstance(wired, Wiring):
+        held = project.files.get(file_name(source.path))
+        have = module.parts_of(held.source.text) if held else None
+        if held is None or (have is not None and module.complete(wired.parts) <= have):
+            return Answer(source.path, span, wired, None)
+        wired = Blocker(unit, span, f"{held.source.path} exists and lacks what this server needs", "rename it, or delete it when it was written by `fix`")
+    return Answer(source.path, span, None, wired)
+
+
+def _parts_beside(project: Project, path: str, era: Era) -> frozenset[Part]:
+    """The parts that other servers of the same folder use, so that both write the same file."""
+    folder = PurePosixPath(path).parent
+    parts: set[Part] = set()
+    for other, file in project.files.items():
+        if other != path and PurePosixPath(other).parent == folder and not _is_test(other) and any(isinstance(fact, Dispatcher) for fact in file.facts):
+            for answer in answers(project, other, era):
+                if answer.wiring is not None and answer.path == other:
+                    parts |= answer.wiring.parts
+    return frozenset(parts)
+
+
+def _package(file: FileFacts, tree: ast.Module) -> str | None:
+    """How this file would import a neighbour: "" by a relative import, a dotted package, or None for a plain name."""
+    folders = PurePosixPath(file.source.path).parts[:-1]
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and node.level:
+            return ""
+    for node in ast.walk(tree):
+        names = [node.module or ""] if isinstance(node, ast.ImportFrom) else [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+        for name in names:
+            head = name.partition(".")[0]
+            if "." in name and head in folders:
+                at = folders.index(head)
+                return ".".join(folders[at:])
+    return "" if file.source.path.endswith("__init__.py") else None
+
+
+@dataclass(frozen=True)
+class _Files:
+    """The modules of a project as `Code` wants them; `near` decides between modules of one name."""
+
+    project: Project
+    near: str
+
+    def module(self, name: str) -> tuple[str, Source] | None:
+        file = self.project.module(name, self.near)
+        return (file.module, file.source) if file else None
+
+    def importers(self, path: str) -> Iterator[str]:
+        for other, file in self.project.files.items():
+            if path in self.project.imports(other) and not _is_test(other):
+                yield file.module
+
+
+def _is_test(path: str) -> bool:
+    parts = PurePosixPath(path)
+    return any(part in _TESTS for part in parts.parts[:-1]) or parts.name.startswith(("test_", "conftest")) or parts.stem.endswith("_test")
