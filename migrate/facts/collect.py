@@ -42,7 +42,7 @@ def collect(source: Source, module: str, *, package: bool = False) -> FileFacts:
         names=walk.constants,
         stars=tuple(walk.names.stars),
         evidence=frozenset(walk.evidence),
-        boundary=boundaries(functions) if functions is not None else frozenset(),
+        boundary=boundaries(functions) if functions is not None and b"Stateless" in source.utf8 else frozenset(),
         masked=masked,
     )
 
