@@ -105,7 +105,7 @@ def copy(source: Path, target: Path) -> Path:
 
 def migrate(*argv: str, cwd: Path) -> subprocess.CompletedProcess[str]:
     """Run the command line of the product."""
-    command = [sys.executable, "-m", "mcp_migrate.cli", *argv]
+    command = [sys.executable, "-c", "from mcp_migrate.cli import main; main()", *argv]
     return subprocess.run(command, cwd=cwd, capture_output=True, text=True, encoding="utf-8", env=_quiet(), timeout=120)
 
 
