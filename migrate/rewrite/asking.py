@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import ast
+import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -16,9 +17,10 @@ from ..facts.functions import Module
 from ..facts.reach import swallowed, untimely
 from ..facts.waiters import Doubt, Form, Waiter
 from ..rule import Era
-from ..source import Source, Span
+from ..source import Span
 from . import clientstate, leftovers
 from .edits import Edit
+from .lines import above, block, deeper, indent_of, line_start, moved, step_of
 from .module import Part
 from .tree import Tree
 
@@ -79,45 +81,53 @@ def _steps(found: Asking, module: Module, tree: Tree, era: Era, boundary: frozen
             yield from leftovers.statement(statement, module, tree)
         else:
             yield from clientstate.checked(check, module, era, handle)
-    yield from clientstate.levelled(module, era, handle)
+    yield from clientstate.levelled(module, tree, era, handle)
     yield from clientstate.subscriptions(module, handle)
     if era is Era.MODERN:
         yield from leftovers.answers(found, module, tree)
 
 
-def asked(waiter: Waiter, module: Module, era: Era, handle: str) -> Iterator[Edit]:
+def asked(waiter: Waiter, module: Module, era: Era, handle: str) -> Iterator[Edit | Doubt]:
     """The modern way through a waiter: `MCP.ask` in place of sending and waiting."""
     source, body = module.source, waiter.function.node.body
-    ask = f"{handle}.ask({module.text(waiter.request.method)}, {_params(waiter, module)})"
+    first, last = body[waiter.start], body[waiter.stop - 1]
+    span = Span(module.span(first).start, module.span(last).end)
+    if source.utf8[line_start(source, span.start) : span.start].strip():
+        yield Doubt(span, "the function that asks the client shares its line with its first statement")
+        return
+    statement, step = _statement(waiter, module, handle), step_of(module)
+    if era is Era.MODERN:
+        yield Edit(span, block(source, textwrap.indent(statement, indent_of(source, span.start)).lstrip()))
+        return
+    text = f"if {handle}.modern:\n{textwrap.indent(statement, step)}\n"
+    if waiter.form is Form.WRAP:
+        at = line_start(source, span.start)
+        yield above(module, first, text + "else:\n")
+        yield Edit(Span(at, at), step)
+        yield from deeper(module, first, last, step)
+    else:
+        yield above(module, first, text)
+
+
+def _statement(waiter: Waiter, module: Module, handle: str) -> str:
+    """What takes the place of sending and waiting, as it stands at the left margin."""
+    method, params = waiter.request.method, waiter.request.params
+    text = "{}" if params is None else moved(module, params) or ast.unparse(params)
+    if waiter.request.optional and not isinstance(params, ast.Dict):
+        text = f"{text} or {{}}"
+    ask = f"{handle}.ask({module.text(method)}, {text})"
     if waiter.envelope:
         ask = f'{{"result": {ask}}}'
-    first, last = module.span(body[waiter.start]), module.span(body[waiter.stop - 1])
     match waiter.form:
         case Form.LEAVE:
-            statement = f"return {ask}"
-        case Form.TAIL:
-            end, inner = module.span(body[-1]), module.span(waiter.answer)
-            statement = f"{source.slice(Span(end.start, inner.start))}{ask}{source.slice(Span(inner.end, end.end))}"
+            return f"return {ask}"
         case Form.WRAP:
-            statement = f"{ast.unparse(waiter.answer)} = {ask}"
-    if era is Era.MODERN:
-        yield Edit(Span(first.start, last.end), statement)
-        return
-    indent = _indent(source, first.start)
-    lines = [f"if {handle}.modern:", f"    {statement}"]
-    if waiter.form is Form.WRAP:
-        yield Edit(Span(first.start, first.start), _joined(source, indent, *lines, "else:", "    "))
-        yield from _indented(module, Span(first.start, last.end))
-    else:
-        yield Edit(Span(first.start, first.start), _joined(source, indent, *lines, ""))
-
-
-def _params(waiter: Waiter, module: Module) -> str:
-    params = waiter.request.params
-    if params is None:
-        return "{}"
-    text = module.text(params)
-    return f"{text} or {{}}" if waiter.request.optional and not isinstance(params, ast.Dict) else text
+            return f"{ast.unparse(waiter.answer)} = {ask}"
+    whole, inner = module.span(waiter.function.node.body[-1]), module.span(waiter.answer)
+    before, after = module.source.slice(Span(whole.start, inner.start)), module.source.slice(Span(inner.end, whole.end))
+    if "\n" not in before + after:
+        return f"{before}{ask}{after}"
+    return ast.unparse(ast.parse(f"async def _():\n {before}{ask}{after}")).partition("\n")[2].strip()
 
 
 def _whole_refusal(check: Check, module: Module) -> ast.If | None:
@@ -140,25 +150,3 @@ def _parts(edits: Sequence[Edit], module: Module, handle: str) -> Iterator[Part]
                 yield Part.LOGGING
             elif node.value.endswith(("/list_changed", "/updated")) and "roots" not in node.value:
                 yield Part.LISTEN
-
-
-def _indent(source: Source, offset: int) -> str:
-    return source.utf8[source.line_starts[source.position(offset).line - 1] : offset].decode("utf-8")
-
-
-def _joined(source: Source, indent: str, *lines: str) -> str:
-    """Lines with this indentation, the first one without: it stands where a statement began."""
-    return f"{source.newline}{indent}".join(lines)
-
-
-def _indented(module: Module, span: Span) -> Iterator[Edit]:
-    """One level more for every line that begins inside the span and is not the inside of a string."""
-    source = module.source
-    inside = [
-        module.span(node)
-        for node in ast.walk(module.tree)
-        if isinstance(node, ast.Constant | ast.JoinedStr) and node.end_lineno != node.lineno
-    ]
-    for start in source.line_starts:
-        if span.start < start < span.end and not any(text.start < start < text.end for text in inside):
-            yield Edit(Span(start, start), "" if source.utf8[start : start + 1] in (b"\n", b"\r") else "    ")

@@ -6,15 +6,20 @@ import ast
 import builtins
 from collections.abc import Iterator
 
+import libcst as cst
+
 from ..facts.capabilities import Check
 from ..facts.clientstate import Stored, Use, initial, is_whole, levels, reads, subscribed, uses
 from ..facts.functions import Module, dotted, targets
 from ..facts.waiters import Doubt
 from ..rule import Era
 from ..source import Span
+from . import cut
 from .edits import Edit
+from .tree import Tree
 
 _UPDATED = "notifications/resources/updated"
+_LEVELS = {"debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"}
 # What a request that names no level gets: the runtime lets none of its messages through.
 _SILENT = '"emergency"'
 
@@ -46,22 +51,62 @@ def checked(check: Check, module: Module, era: Era, handle: str) -> Iterator[Edi
         yield Doubt(module.span(check.stored), "what is kept of the client's capabilities is not understood")
 
 
-def levelled(module: Module, era: Era, handle: str) -> Iterator[Edit | Doubt]:
-    """The stored log level, where it is read."""
+def levelled(module: Module, tree: Tree, era: Era, handle: str) -> Iterator[Edit | Doubt]:
+    """The stored log level, where it is read. What a request did not ask for is held back again where it leaves."""
+    all_levels = _knows_all_levels(module)
     for stored in levels(module):
         for node, _ in reads(stored, module):
             span, text = module.span(node), module.text(node)
-            if is_whole(stored):
+            if all_levels and is_whole(stored):
                 kept = text if era is Era.DUAL else _first_value(stored, module) or _SILENT
                 yield Edit(span, f"{handle}.log_level({kept})")
-                continue
-            made, taken = module.span(stored.made), module.span(stored.taken)
-            around = module.source.slice(Span(made.start, taken.start)), module.source.slice(Span(taken.end, made.end))
-            if not _is_known_everywhere(stored, module):
+            elif (found := _decides(node, module)) is not None:
+                yield from _passed(*found, module, tree, era, handle)
+            elif _is_known_everywhere(stored, module):
+                made, taken = module.span(stored.made), module.span(stored.taken)
+                new = f'{module.source.slice(Span(made.start, taken.start))}"debug"{module.source.slice(Span(taken.end, made.end))}'
+                yield Edit(span, f"({new} if {handle}.modern else {text})" if era is Era.DUAL else new)
+            else:
                 yield Doubt(span, "how the log level is kept is not understood")
-                continue
-            new = f"{around[0]}{handle}.log_level({_SILENT}){around[1]}"
-            yield Edit(span, f"({new} if {handle}.modern else {text})" if era is Era.DUAL else new)
+
+
+def _knows_all_levels(module: Module) -> bool:
+    """Whether a collection of this module ranks every level; an incomplete one fails for the levels that it lacks."""
+    return any(
+        {module.string(n) for n in ast.walk(node) if isinstance(n, ast.Constant)} >= _LEVELS
+        for node in ast.walk(module.tree)
+        if isinstance(node, ast.List | ast.Tuple | ast.Dict)
+    )
+
+
+def _decides(node: ast.expr, module: Module) -> tuple[ast.If, bool] | None:
+    """The `if` that compares a level and nothing else, and whether its branch sends the message or drops it."""
+    test: ast.AST = node
+    while not isinstance(test, ast.Compare):
+        test = module.parents[test]
+        if not isinstance(test, ast.expr):
+            return None
+    while isinstance(parent := module.parents.get(test), ast.UnaryOp) and isinstance(parent.op, ast.Not):
+        test = parent
+    if not isinstance(parent, ast.If) or parent.test is not test or parent.orelse:
+        return None
+    calls = any(isinstance(inner, ast.Call) for statement in parent.body for inner in ast.walk(statement))
+    return parent, calls or not isinstance(parent.body[-1], ast.Return | ast.Continue)
+
+
+def _passed(statement: ast.If, sends: bool, module: Module, tree: Tree, era: Era, handle: str) -> Iterator[Edit]:
+    """Lets everything through that a request of the new revision logs."""
+    start = module.span(statement).start
+    found = tree.statement(Span(start, start + 1))
+    if era is Era.DUAL or not isinstance(found, cst.If):
+        test = module.span(statement.test)
+        yield Edit(
+            test, f"{handle}.modern or {module.text(statement.test)}" if sends else f"not {handle}.modern and {module.text(statement.test)}"
+        )
+    elif sends:
+        yield cut.unwrapped(tree, found, found.body, ())
+    else:
+        yield from cut.statement(tree, found)
 
 
 def subscriptions(module: Module, handle: str) -> Iterator[Edit | Doubt | int]:
