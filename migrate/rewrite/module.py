@@ -34,6 +34,9 @@ _NEEDS = {
     Part.LOGGING: {Part.OUTGOING},
     Part.LISTEN: {Part.OUTGOING},
 }
+_ORIGIN = """\
+Written by mcp-migrate {version} for this server, which owns it. As long as nobody has changed it, `mcp-migrate fix`
+may add parts to it; to get it anew, delete it and run `mcp-migrate fix`."""
 _BLOCK = re.compile(r"\s*# \[(?P<end>/?)(?P<part>\w+)\]")
 _INLINE = re.compile(r"  # -(?P<part>\w+): (?P<text>.+)")
 _SEAL = re.compile(r"^# parts: (?P<parts>[a-z ]*); digest: (?P<digest>[0-9a-f]{16})\n", re.MULTILINE)
@@ -49,17 +52,12 @@ def complete(parts: Iterable[Part]) -> frozenset[Part]:
 def render(parts: frozenset[Part], newline: str = "\n") -> str:
     """The text of the module with these parts and what they need."""
     chosen = complete(parts)
-    body = "\n".join(_lines(_source().splitlines(), chosen))
-    body = re.sub(r"\n{4,}", "\n\n\n", _without_unused_imports(body)).rstrip("\n") + "\n"
-    summary, rest = body.split('\n"""\n', 1)
-    origin = (
-        f"Written by mcp-migrate {metadata.version('mcp-migrate')} for this server, which owns it. `mcp-migrate fix` adds parts to it\n"
-        "as long as nobody has changed it; to get it anew, delete it and run `mcp-migrate fix`."
-    )
+    body = _without_unused_imports("\n".join(_lines(_source().splitlines(), chosen)))
+    summary, rest = re.sub(r"\n{4,}", "\n\n\n", body).rstrip("\n").split('\n"""\n', 1)
     names = " ".join(part.value for part in Part if part in chosen)
-    body = f'{summary}\n\n{origin}\n"""\n{rest}'
-    head, tail = body.split('\n"""\n', 1)
-    sealed = f'{head}\n"""\n# parts: {names}; digest: {_digest(body)}\n{tail}'
+    origin = _ORIGIN.format(version=metadata.version("mcp-migrate"))
+    head, tail = f'{summary}\n\n{origin}\n"""\n', f"{rest}\n"
+    sealed = f"{head}# parts: {names}; digest: {_digest(names, head + tail)}\n{tail}"
     return sealed.replace("\n", newline)
 
 
@@ -67,10 +65,11 @@ def parts_of(text: str) -> frozenset[Part] | None:
     """The parts of a module that `render` wrote and nobody has changed since; None for any other text."""
     plain = text.replace("\r\n", "\n").replace("\r", "\n")
     seal = _SEAL.search(plain)
-    if seal is None or _digest(plain[: seal.start()] + plain[seal.end() :]) != seal["digest"]:
+    if seal is None or _digest(seal["parts"], plain[: seal.start()] + plain[seal.end() :]) != seal["digest"]:
         return None
-    known = {part.value for part in Part}
-    return frozenset(Part(name) for name in seal["parts"].split() if name in known)
+    names = seal["parts"].split()
+    # A later version may know parts that this one does not.
+    return frozenset(map(Part, names)) if {*names} <= {part.value for part in Part} else None
 
 
 @cache
@@ -107,5 +106,5 @@ def _without_unused_imports(text: str) -> str:
     return "\n".join(line for line in lines if line != "\0")
 
 
-def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode("utf-8")).hexdigest()[:16]
+def _digest(names: str, text: str) -> str:
+    return hashlib.sha256(f"{names}\n{text}".encode()).hexdigest()[:16]
