@@ -169,7 +169,8 @@ def test_requests_get_the_errors_of_the_revision(server: Server, era: str, migra
         assert code("tools/call", {"name": "no_such_tool", "arguments": {}}) == -32602
         assert code("tools/list", protocolVersion="1999-01-01") == -32022
         assert code("tools/list", clientCapabilities=None) == -32602
-        assert code("tools/list", logLevel="loud") == -32602
+        # A server without log messages has nothing to check the level against.
+        assert code("tools/list", logLevel="loud") == (-32602 if server.logs else None)
         discovered = wire.ask("server/discover")["result"]
         assert discovered["supportedVersions"] == [MODERN]
         for capability, listing in (("resources", "resources/list"), ("prompts", "prompts/list")):
