@@ -223,10 +223,8 @@ def _bound(code: Code, node: ast.expr, place: Place) -> tuple[ast.expr, Place, s
                     return (values[0], around, name) if len(values) == 1 and values[0] is not None else None
             if (bound := place.unit.names.bindings.get(name)) is not None:
                 return bound, Place(place.unit, None), name
-            if (target := place.unit.names.imports.get(name)) and (found := code.find(target)):
-                unit, rest = found
-                if (bound := unit.names.bindings.get(rest)) is not None:
-                    return bound, Place(unit, None), rest
+            if target := place.unit.names.imports.get(name):
+                return _imported(code, target)
         case ast.Attribute(value=ast.Name(id="self" | "cls"), attr=attr) if place.owner:
             name = f"{place.owner}.{attr}"
             if (bound := place.unit.names.bindings.get(name)) is not None:
@@ -235,7 +233,17 @@ def _bound(code: Code, node: ast.expr, place: Place) -> tuple[ast.expr, Place, s
             name = f"{owner}.{attr}"
             if (bound := place.unit.names.bindings.get(name)) is not None:
                 return bound, Place(place.unit, None), name
+            if target := place.unit.names.imports.get(owner):
+                return _imported(code, f"{target}.{attr}")
     return None
+
+
+def _imported(code: Code, target: str) -> tuple[ast.expr, Place, str] | None:
+    if (found := code.find(target)) is None:
+        return None
+    unit, rest = found
+    bound = unit.names.bindings.get(rest)
+    return (bound, Place(unit, None), rest) if bound is not None else None
 
 
 def _maker(place: Place, bound: ast.expr) -> Function | None:

@@ -119,7 +119,8 @@ class Emissions:
         for place in unit.places:
             for node in place.nodes:
                 if isinstance(node, ast.Call) and (payload := self._serialised(node, place)) is not None and self._is_written(node, place):
-                    kinds = self.kinds(payload, place)
+                    before = _just_given(payload, place)
+                    kinds = self.kinds(payload if before is None else before, place)
                     parameter = payload.id if isinstance(payload, ast.Name) and Kind.PARAMETER in kinds else ""
                     yield Emission(place, node, payload, kinds, parameter)
 
@@ -226,6 +227,21 @@ class Emissions:
         if "id" in stored and Kind.NOTIFICATION in found:
             found |= {Kind.REQUEST}
         return found
+
+
+def _just_given(payload: ast.expr, place: Place) -> ast.expr | None:
+    """The value of the statement directly above, when that gives the payload its name."""
+    statement: ast.AST = payload
+    parents = place.unit.module.parents
+    while not isinstance(statement, ast.stmt):
+        statement = parents[statement]
+    for field in ("body", "orelse", "finalbody"):
+        block = getattr(parents[statement], field, None)
+        if isinstance(payload, ast.Name) and isinstance(block, list) and statement in block[1:]:
+            match block[block.index(statement) - 1]:
+                case ast.Assign(targets=[ast.Name(id=name)], value=value) | ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value):
+                    return value if name == payload.id else None
+    return None
 
 
 def _argument(call: ast.Call, parameter: str, target: Place) -> ast.expr | None:

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from .functions import Def, Module, dotted, targets, walk
+from .functions import Module, dotted, targets, walk
 from .model import Gate
 
 _HANDSHAKE = frozenset({"initialize", "notifications/initialized", "initialized"})
@@ -39,7 +39,7 @@ def refusals(module: Module) -> Iterator[Refusal]:
                 if (lets := _reads(condition, flags)) is None:
                     continue
                 refusing = node.orelse if lets else node.body
-                if refusing and _refuses(refusing) and not _mentions_handshake(node.orelse if not lets else node.body, lets):
+                if refusing and _refuses(refusing):
                     yield Refusal(condition, lets)
 
 
@@ -61,10 +61,10 @@ def boundaries(module: Module) -> frozenset[str]:
             name = dotted(decorator.func if isinstance(decorator, ast.Call) else decorator)
             if name.endswith(".boundary") and name.removesuffix(".boundary") in objects:
                 found.add(function.name)
-        for node in function.own:
-            match node:
-                case ast.Call(func=ast.Attribute(attr="begin") as func) if dotted(func.value) in objects:
-                    found.add(function.name)
+    for node in ast.walk(module.tree):
+        match node:
+            case ast.Call(func=ast.Attribute(attr="begin", value=value)) if dotted(value) in objects:
+                found.add(_scope(module, node))
     return frozenset(found)
 
 
@@ -150,22 +150,13 @@ def _flag(node: ast.expr) -> str:
 
 
 def _refuses(body: list[ast.stmt]) -> bool:
-    """Whether a block ends what was to be done: it leaves, or is one call that sends an error."""
+    """Whether a block ends what was to be done: it leaves, or it speaks of the missing handshake."""
     if isinstance(body[-1], _LEAVES):
         return True
-    codes = {-32002, -32600, -32000, -32001, -32603}
+    nodes = [node for statement in body for node in walk(statement)]
     return any(
-        isinstance(node, ast.UnaryOp) and isinstance(node.operand, ast.Constant) and -1 * node.operand.value in codes
-        if isinstance(node, ast.UnaryOp) and isinstance(node.operand, ast.Constant) and isinstance(node.operand.value, int)
-        else isinstance(node, ast.Constant) and isinstance(node.value, str) and "initiali" in node.value.lower()
-        for statement in body
-        for node in walk(statement)
+        isinstance(node, ast.Constant) and (node.value == 32002 or isinstance(node.value, str) and "initiali" in node.value.lower()) for node in nodes
     )
-
-
-def _mentions_handshake(body: list[ast.stmt], lets: bool) -> bool:
-    """A positive test such as `if initialized: refuse a second initialize` is no gate."""
-    return False if not lets else any(_is_handshake(n) for s in body[:1] for n in walk(s) if isinstance(s, ast.Return))
 
 
 def _exits(body: list[ast.stmt]) -> bool:
@@ -186,5 +177,3 @@ def _scope(module: Module, node: ast.AST) -> str:
 def _last(node: ast.Name | ast.Attribute) -> str:
     return node.id if isinstance(node, ast.Name) else node.attr
 
-
-__all__ = ["Def", "Refusal", "boundaries", "first_messages", "gates", "refusals"]

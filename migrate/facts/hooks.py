@@ -63,6 +63,7 @@ class Hooks:
     code: Code
     replies: Replies = field(init=False)
     emissions: Emissions = field(init=False)
+    _handlers: dict[Place, tuple[Place, ...]] = field(default_factory=dict)  # what a function reaches through its tables
 
     def __post_init__(self) -> None:
         self.replies = Replies(self.code)
@@ -74,21 +75,33 @@ class Hooks:
         found = [chain for place in unit.places if (chain := chains.find(self.code, place))]
         if any("server/discover" in chain.methods for chain in found):
             return []
+        for chain in found:
+            entries = [entry for table in chain.tables for entry in table.values]
+            named = [value if isinstance(value, Place) else self.code.target(value, home) for value, home in entries]
+            self._handlers[chain.place] = tuple(one for one in named if isinstance(one, Place))
         out: list[Hook | Blocker] = []
         taken: set[Place] = set()
         # A function that calls other dispatchers is tried first: one hook covers them all.
-        inside = {chain.place: self.code.reachable(chain.place) for chain in found}
+        inside = {chain.place: self._inside(chain.place) for chain in found}
         for chain in sorted(found, key=lambda c: -sum(c2.place in inside[c.place] for c2 in found)):
             if chain.place in taken or any(place.unit is unit and place.name in behind for place in [chain.place, *self._above(chain.place)]):
                 continue
             answer = self._enter(chain, [c for c in found if c.place in inside[chain.place]])
             if isinstance(answer, Hook):
-                taken.update(self.code.reachable(answer.place))
+                taken.update(self._inside(answer.place))
                 out = [o for o in out if not isinstance(o, Blocker) or not self._covers(answer, o)]
             else:
                 taken.add(chain.place)
             out.append(answer)
         return out
+
+    def _inside(self, place: Place) -> tuple[Place, ...]:
+        """Everything that runs when a function runs, its tables' handlers included."""
+        found = list(self.code.reachable(place))
+        for one in found:
+            for handler in self._handlers.get(one, ()):
+                found += [other for other in self.code.reachable(handler) if other not in found]
+        return tuple(found)
 
     # -- where the message enters ---------------------------------------------
     def _enter(self, chain: Chain, inner: list[Chain]) -> Hook | Blocker:
@@ -278,7 +291,7 @@ class Hooks:
             return self._http(place, way.http)
         if not way.stdio:
             return self._block(place, None, "nothing in the project feeds it from stdin, so its transport is not known", "decorate it with the boundary by hand")
-        inside = set(self.code.reachable(place))
+        inside = set(self._inside(place))
         for unit in {p.unit for p in [*inside, *self._above(place)]}:
             for test in first_messages(unit.module):
                 at = Place(unit, unit.module.function_of(test))
@@ -302,13 +315,13 @@ class Hooks:
         return tuple(found[1:])
 
     def _refusals(self, place: Place) -> Iterator[Refusal]:
-        inside = set(self.code.reachable(place))
+        inside = set(self._inside(place))
         for refusal in refusals(place.unit.module):
             if Place(place.unit, place.unit.module.function_of(refusal.node)) in inside:
                 yield refusal
 
     def _identity(self, place: Place) -> Identity | Blocker:
-        reach = self.code.reachable(place)
+        reach = self._inside(place)
         places = reach if any(True for _ in identities(self.code, reach)) else place.unit.places
         found = identity(self.code, places)
         if isinstance(found, Unknown):
@@ -328,7 +341,7 @@ class Hooks:
     # -- what leaves --------------------------------------------------------------
     def _also_sends(self, place: Place) -> Send | None:
         """A reply that a function which returns replies writes itself."""
-        for other in self.code.reachable(place):
+        for other in self._inside(place):
             for send in self.emissions.sends(other):
                 through = Kind.PARAMETER in send.writer.kinds
                 if Kind.REPLY in send.kinds or through and Kind.UNKNOWN in send.kinds:
@@ -338,7 +351,7 @@ class Hooks:
     def _replies_sent(self, place: Place) -> list[Send] | Blocker:
         """The sends of replies behind a function whose replies are written; each must be understood."""
         sends: list[Send] = []
-        for other in self.code.reachable(place):
+        for other in self._inside(place):
             for send in self.emissions.sends(other):
                 if Kind.UNKNOWN in send.kinds and (other == place or send.kinds & MESSAGES or Kind.PARAMETER in send.writer.kinds):
                     return self._block(other, send.node, "what is written here could not be followed", "write replies through one function")
@@ -346,12 +359,12 @@ class Hooks:
                     sends.append(send)
         if not sends:
             return self._block(place, None, "no place was found where its replies are written", "return the reply from the dispatcher")
-        for other in self.code.reachable(place):
+        for other in self._inside(place):
             for node in other.nodes:
                 if isinstance(node, ast.Call) and dotted(node.func).rpartition(".")[2] in _THREADS:
                     for argument in [*node.args, *(k.value for k in node.keywords)]:
                         target = self.code.target(argument, other) if isinstance(argument, ast.Name | ast.Attribute) else None
-                        if isinstance(target, Place) and any(s.place in self.code.reachable(target) for s in sends):
+                        if isinstance(target, Place) and any(s.place in self._inside(target) for s in sends):
                             return self._block(other, node, "replies are written by another thread, which does not know the request", "return the reply to the dispatcher")
         return sends
 
@@ -446,7 +459,7 @@ class Hooks:
 
     def _covers(self, hook: Hook, blocker: Blocker) -> bool:
         """Whether a blocker speaks of a dispatcher that a hook above it serves."""
-        inside = self.code.reachable(hook.place)
+        inside = self._inside(hook.place)
         return any(p.unit is blocker.unit and p.function and p.unit.module.span(p.function.node).contains(blocker.span) for p in inside)
 
     def _block(self, place: Place, node: ast.AST | None, reason: str, way_out: str = "") -> Blocker:

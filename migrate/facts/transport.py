@@ -34,7 +34,7 @@ def of(code: Code, place: Place) -> Way:
         for other in _by_name(code, one):
             if other not in seen and is_http(other):
                 seen.append(other)
-    return Way(any(reads_stdin(one.unit) for one in seen), next((one for one in seen if is_http(one)), None))
+    return Way(any(reads_stdin(one.unit) or reads_lines(one) for one in seen), next((one for one in seen if is_http(one)), None))
 
 
 def is_http(place: Place) -> bool:
@@ -66,6 +66,13 @@ def reads_stdin(unit: Unit) -> bool:
             case ast.Call(func=ast.Name(id="input") | ast.Attribute(attr="connect_read_pipe")):
                 return True
     return False
+
+
+def reads_lines(place: Place) -> bool:
+    """Whether a function parses each line of a stream that it is given."""
+    parses = any(isinstance(n, ast.Call) and dotted(n.func).rpartition(".")[2] in {"loads", "load"} for n in place.nodes)
+    loops = any(isinstance(n, ast.For | ast.AsyncFor) or (isinstance(n, ast.Call) and dotted(n.func).endswith("readline")) for n in place.nodes)
+    return parses and loops
 
 
 def _by_name(code: Code, target: Place) -> list[Place]:

@@ -30,7 +30,7 @@ class Wiring:
 
     edits: tuple[Edit, ...]
     parts: frozenset[RuntimePart]
-    imported: tuple[str, str]
+    imports: frozenset[tuple[str, str]]
 
 
 def wire(hook: Hook, tree: Tree, era: Era, *, package: str | None) -> Wiring | Blocker:
@@ -61,6 +61,7 @@ class _Wire:
         self.taken = _names(self.module)
         self.handle = self._free("MCP")
         self.parts = {RuntimePart.BOUNDARY} if hook.strategy is not Strategy.SPLIT else set()
+        self.imports: set[tuple[str, str]] = set()
 
     def wiring(self, package: str | None) -> Wiring:
         plan = asking.plan(self.module, self.tree, era=self.era, boundary=frozenset({self.hook.place.name}), handle=self.handle)
@@ -70,7 +71,7 @@ class _Wire:
         if "ask" in plan.parts and self.hook.strategy is Strategy.SPLIT:
             self._stop(self._at(self.hook.place), "the server asks its client, but its messages are handled in the loop itself", "move the dispatch into a function")
         edits = [
-            *self._object(plan.before),
+            *self._object(plan.before, package),
             *self._entry(),
             *(edit for emission in self.hook.outgoing for edit in self._outgoing(emission)),
             *self._tests(),
@@ -79,12 +80,11 @@ class _Wire:
         ]
         if self.hook.outgoing:
             self.parts.add(RuntimePart.OUTGOING)
-        name = PurePosixPath(module.FILE_NAME).stem
-        imported = name if package is None else f"{package}.{name}"
-        return Wiring(tuple(dict.fromkeys(edits)), frozenset(self.parts), (imported, "Stateless"))
+        self.imports.add((_beside(package, PurePosixPath(module.FILE_NAME).stem), "Stateless"))
+        return Wiring(tuple(dict.fromkeys(edits)), frozenset(self.parts), frozenset(self.imports))
 
     # -- the object -------------------------------------------------------------
-    def _object(self, before: int | None) -> Iterator[Edit]:
+    def _object(self, before: int | None, package: str | None) -> Iterator[Edit]:
         """The names that the old branch shares with the object, and the object."""
         body = self.module.tree.body
         limit = self._index(start_of(self.module, self.hook.place.function.node) if self.hook.place.function else self._at(self.hook.place).start)
@@ -94,12 +94,12 @@ class _Wire:
         parts = {"info": identity.info, "capabilities": identity.capabilities, "instructions": identity.instructions}
         foreign = identity.place.unit is not self.hook.place.unit
         used = {name for part in parts.values() if part and part.needs is Needs.IMPORT for name in part.names if not is_builtin(name)}
-        if foreign and any(part is not None and (part.names or part.needs is not Needs.IMPORT) for part in parts.values()):
-            self._stop(self._at(self.hook.place), "the initialize answer is built in another module, from names of that module", "name the server here by hand")
+        if foreign:
+            self._import(used, package)
         after = max((at for at, s in enumerate(body[:limit]) if isinstance(s, ast.Import | ast.ImportFrom | ast.Try) and _is_import(s)), default=-1)
         defined = {name: [at for at, s in enumerate(body) if is_defined_by(s, name)] for name in used}
-        late = {name for name, found in defined.items() if not found or max(found) >= limit}
-        after = max([after, *(max(found) for name, found in defined.items() if name not in late)])
+        late = {name for name, found in defined.items() if not foreign and (not found or max(found) >= limit)}
+        after = max([after, *(max(found) for name, found in defined.items() if name not in late and found)])
         while after + 1 < limit and _is_simple(body[after + 1]) and (after >= 0 or _is_docstring(body[after + 1]) or isinstance(body[after + 1], ast.Assign)):
             after += 1
         texts: dict[str, str] = {}
@@ -124,6 +124,25 @@ class _Wire:
                 texts[name] = text
         lines.append(f"{self.handle} = {self._call(texts)}")
         yield self._placed(after, lines)
+
+    def _import(self, names: set[str], package: str | None) -> None:
+        """Takes over the names that an initialize answer in a module beside this one uses."""
+        theirs, own = self.hook.identity.place.unit, self.hook.place.unit
+        source = theirs.module.source
+        parts = (self.hook.identity.info, self.hook.identity.capabilities, self.hook.identity.instructions)
+        beside = PurePosixPath(source.path).parent == PurePosixPath(self.source.path).parent
+        if any(part is not None and part.needs is not Needs.IMPORT for part in parts) or (names and (not beside or names & self.taken)):
+            self._stop(self._at(self.hook.place), f"the initialize answer is built in {source.path}, from names that are not known here", "name the server here by hand")
+        if any(target == own.name or target.startswith(f"{own.name}.") for target in theirs.names.imports.values()) and names:
+            self._stop(self._at(self.hook.place), f"the initialize answer is built in {source.path}, which imports this module", "name the server here by hand")
+        for name in names:
+            origin = next((n for n in theirs.module.tree.body if isinstance(n, ast.ImportFrom) and is_defined_by(n, name)), None)
+            if origin is None:
+                self.imports.add((_beside(package, PurePosixPath(source.path).stem), name))
+            elif any(alias.name == name and alias.asname is None for alias in origin.names):
+                self.imports.add(("." * origin.level + (origin.module or ""), name))
+            else:
+                self._stop(self._at(self.hook.place), f"the initialize answer is built in {source.path}, from names that are not known here", "name the server here by hand")
 
     def _call(self, texts: dict[str, str]) -> str:
         arguments = list(texts.values())
@@ -415,6 +434,10 @@ class _Wire:
 
     def _stop(self, span: Span, reason: str, way_out: str = "") -> NoReturn:
         raise _Stop(Blocker(self.hook.place.unit, span, reason, way_out))
+
+
+def _beside(package: str | None, name: str) -> str:
+    return name if package is None else f"{package}.{name}"
 
 
 def _names(module: Module) -> set[str]:

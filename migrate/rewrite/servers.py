@@ -41,7 +41,7 @@ def answers(project: Project, path: str, era: Era) -> tuple[Answer, ...]:
     unit = hooks.code.unit(file.module)
     if unit is None:
         return ()
-    for one in [unit, *(other for other in hooks.code.around(unit) if other is not unit)]:
+    for one in _near(hooks.code, unit, project):
         if found := hooks.find(one):
             return tuple(_answer(project, one, hook, era) for hook in found)
     return ()
@@ -87,6 +87,15 @@ def _answer(project: Project, unit: Unit, found: Hook | Blocker, era: Era) -> An
             return Answer(source.path, span, wired, None)
         wired = Blocker(unit, span, f"{held.source.path} exists and lacks what this server needs", "rename it, or delete it when it was written by `fix`")
     return Answer(source.path, span, None, wired)
+
+
+def _near(code: Code, unit: Unit, project: Project) -> Iterator[Unit]:
+    """The module, those that import it, and those that import what it imports: a registry has its loop in one of them."""
+    seen = [*code.around(unit)]
+    for path in project.imports(unit.module.source.path):
+        between = code.unit(project.files[path].module)
+        seen += [other for other in code.around(between) if other not in seen] if between else []
+    yield from seen
 
 
 def _parts_beside(project: Project, path: str, era: Era) -> frozenset[Part]:

@@ -140,12 +140,15 @@ class Stateless:
         return _current.get() is not None
 
     def begin(self, message: Any, headers: Headers = None) -> Message | None:  # -http: , headers: Headers = None
-        """The message to send at once, or None when the server's own code has to run."""
+        """The message to send at once, or None when the server's own code has to run, with its own parameters only."""
         _current.set(None)
         try:
             request = self._admit(message, headers)  # -http: , headers
             _current.set(request)
-            return None if request is None else self._answer(request, headers)  # -http: , headers
+            early = None if request is None else self._answer(request, headers)  # -http: , headers
+            if request is not None and early is None and request.id is not None:
+                message["params"] = _own(request)
+            return early
         except Refused as refusal:
             _current.set(None)
             name = _dict(message).get("id")
@@ -211,7 +214,8 @@ class Stateless:
                 return await reply if is_async else reply
             token = _current.set(None)
             try:
-                early = self.begin(given)
+                own = {**given} if isinstance(given, dict) else given
+                early = self.begin(own)
                 request = _current.get()
                 # [listen]
                 if request is not None and request.settled:
@@ -219,7 +223,7 @@ class Stateless:
                 # [/listen]
                 if early is None:
                     if request is not None:
-                        request.wrapped, own = True, _own(given, request)
+                        request.wrapped = True
                         kwargs = {**kwargs, name: own} if name in kwargs else kwargs
                         args = args if name in kwargs else (*args[:at], own, *args[at + 1 :])
                     try:
@@ -507,18 +511,14 @@ def _is_reply(value: Any) -> bool:
     return "jsonrpc" in found and "method" not in found and len(found) > 1
 
 
-# [boundary]
-def _own(message: Message, request: _Request) -> Message:
-    """The message without what is for us: a strict server refuses parameters that it does not know."""
-    if request.id is None:
-        return message
+def _own(request: _Request) -> Message:
+    """The parameters without what is for us: a strict server refuses those that it does not know."""
     hidden = {"_meta", "inputResponses", "requestState"}  # -ask: , "inputResponses", "requestState"
     params = {key: value for key, value in request.params.items() if key not in hidden}
     meta = {key: value for key, value in request.meta.items() if not key.startswith(_OURS)}
-    return {**message, "params": {**params, **({"_meta": meta} if meta else {})}}
+    return {**params, **({"_meta": meta} if meta else {})}
 
 
-# [/boundary]
 # [listen]
 def _tagged(message: Message, stream: Any) -> Message:
     params = _dict(message.get("params"))

@@ -28,7 +28,7 @@ def fix(fact: Fact, tree: Tree, ctx: Context) -> Iterator[Edit | Need]:
     for answer in servers.answers(ctx.project, ctx.file.source.path, ctx.era):
         if answer.wiring is not None and answer.path == ctx.file.source.path and answer.span.start == fact.span.start:
             yield from servers.edits(ctx.project, answer, ctx.era)
-            yield Import(*answer.wiring.imported)
+            yield from (Import(*wanted) for wanted in sorted(answer.wiring.imports))
 
 
 def _finding(fact: Dispatcher, answer: Answer, ctx: Context) -> Finding:
