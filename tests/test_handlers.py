@@ -38,6 +38,25 @@ def check(before: str, after: str, shape: Shape = Shape.COMPARE) -> None:
         (
             """
             def f(m):
+                x = 1
+
+                if m == "ping":
+                    return 1
+
+                elif m == "b":
+                    return 2
+            """,
+            """
+            def f(m):
+                x = 1
+
+                if m == "b":
+                    return 2
+            """,
+        ),
+        (
+            """
+            def f(m):
                 # Every method has its turn.
                 if m == "ping":
                     return 1
@@ -212,12 +231,13 @@ def check(before: str, after: str, shape: Shape = Shape.COMPARE) -> None:
             """
             def f(m):
                 # --- lifecycle ---
+
                 return 2
             """,
         ),
     ],
     ids=[
-        "first of chain", "middle of chain", "last before else", "only branch with else", "early return", "first early return",
+        "gap before elif", "first of chain", "middle of chain", "last before else", "only branch with else", "early return", "first early return",
         "only statement", "one-line suites", "one-line else", "heading stays",
     ],
 )  # fmt: skip

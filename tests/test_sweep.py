@@ -133,6 +133,11 @@ def test_a_function_that_only_set_an_unused_global_keeps_a_body() -> None:
     assert swept(before, before.removesuffix("READY\n")) == "def f():\n    pass\nf()\n"
 
 
+def test_the_gap_above_stays_where_the_next_statement_has_none() -> None:
+    before = "import a\n\nV = 1\nN = 2\nprint(V, a, N)\n"
+    assert swept(before, before.replace("V, ", "")) == "import a\n\nN = 2\nprint(a, N)\n"
+
+
 def test_one_name_of_a_global_statement_goes() -> None:
     before = "A = B = 0\nREADY = False\ndef f():\n    global READY, B\n    READY = True\n    B = 2\n    return B\nREADY\n"
     after = before.removesuffix("READY\n")

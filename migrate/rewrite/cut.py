@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
+from itertools import takewhile
 
 import libcst as cst
 
@@ -25,9 +26,13 @@ def statement(tree: Tree, node: cst.BaseStatement | cst.BaseSmallStatement) -> I
         yield _passed(tree, node)
         return
     position = holder.body.index(node)
-    if position == 0 and len(holder.body) > 1 and start == tree.whole(node).start:
+    following = holder.body[position + 1] if position + 1 < len(holder.body) else None
+    if following is not None and position == 0 and start == tree.whole(node).start:
         # No block begins with the blank lines that stood between its first two statements.
-        end = _after_blank_lines(tree, holder.body[1])
+        end = _after_blank_lines(tree, following)
+    elif following is not None:
+        # The gap above stays if it is wider than the one below, as between imports and constants.
+        start = _kept_gap(tree, node, start, _blank_lines(following))
     yield Edit(Span(start, end))
 
 
@@ -94,7 +99,7 @@ def branch(tree: Tree, node: cst.If, *, about: str = "") -> Iterator[Edit]:
         start = line_start(tree, tree.span(node).start)
         if about and any(line.comment and about in line.comment.value for line in node.leading_lines):
             start = _own_start(tree, node)
-        yield Edit(Span(start, body_end))
+        yield Edit(Span(start, _after_blank_lines(tree, node.orelse)))
         elif_start = tree.span(node.orelse).start
         yield Edit(Span(elif_start, elif_start + len("el")))
     elif isinstance(node.orelse, cst.Else):
@@ -198,6 +203,17 @@ def _own_start(tree: Tree, node: cst.CSTNode) -> int:
         elif not touching:
             return tree.whole(line).end
     return start
+
+
+def _blank_lines(node: cst.CSTNode) -> int:
+    return sum(1 for _ in takewhile(lambda line: line.comment is None, getattr(node, "leading_lines", ())))
+
+
+def _kept_gap(tree: Tree, node: cst.CSTNode, start: int, below: int) -> int:
+    """Where to cut so that of the blank lines above a statement as many stay as the next one does not bring along."""
+    gap = [line for line in getattr(node, "leading_lines", ()) if tree.whole(line).start >= start]
+    above = list(takewhile(lambda line: line.comment is None, gap))
+    return tree.whole(above[len(above) - below - 1]).end if len(above) > below else start
 
 
 def _after_blank_lines(tree: Tree, node: cst.CSTNode) -> int:
