@@ -87,16 +87,16 @@ def main():
 main()
 '''
 
-_FORM = '{"message": f"Wipe {name}?", "requestedSchema": {"type": "object", "properties": {"ok": {"type": "boolean"}}}}'
-_ACCEPTED = f'answer = ask("elicitation/create", {_FORM})\n    agreed = answer["action"] == "accept"'
+FORM = '{"message": f"Wipe {name}?", "requestedSchema": {"type": "object", "properties": {"ok": {"type": "boolean"}}}}'
+CONSENT = f'answer = ask("elicitation/create", {FORM})\n    agreed = answer["action"] == "accept"'
 _THREAD = "threading.Thread(target=work, args=(message,), daemon=True).start()"
 
 
-def _sync(ask: str, deliver: str = "deliver(message)", consent: str = _ACCEPTED, start: str = _THREAD) -> str:
+def _sync(ask: str, deliver: str = "deliver(message)", consent: str = CONSENT, start: str = _THREAD) -> str:
     return _SYNC % {"ask": ask, "deliver": deliver, "consent": consent, "start": start}
 
 
-EVENT_AND_SLOT = _sync('''WAITING = {}
+EVENT_AND_SLOT = _sync("""WAITING = {}
 COUNTER = itertools.count(1)
 
 
@@ -124,9 +124,9 @@ def deliver(message):
     slot["reply"] = message
     event.set()
 
-''')
+""")
 
-QUEUE_PER_REQUEST = _sync('''PENDING = {}
+QUEUE_PER_REQUEST = _sync("""PENDING = {}
 COUNTER = itertools.count(1)
 
 
@@ -145,9 +145,10 @@ def deliver(message):
     if message.get("id") in PENDING:
         PENDING.pop(message["id"]).put(message.get("result") or {})
 
-''')
+""")
 
-CONCURRENT_FUTURE = _sync('''class Asker:
+CONCURRENT_FUTURE = _sync(
+    """class Asker:
     def __init__(self):
         self.futures = {}
         self.number = 0
@@ -173,9 +174,12 @@ ASKER = Asker()
 def ask(method, params):
     return ASKER.request(method, params)
 
-''', deliver="ASKER.deliver(message)")
+""",
+    deliver="ASKER.deliver(message)",
+)
 
-READS_UNTIL_ANSWERED = _sync('''def ask(method, params):
+READS_UNTIL_ANSWERED = _sync(
+    """def ask(method, params):
     request_id = "q1"
     write({"jsonrpc": "2.0", "id": request_id, "method": method, "params": params})
     while True:
@@ -185,9 +189,12 @@ READS_UNTIL_ANSWERED = _sync('''def ask(method, params):
                 raise RpcError(-32603, "the client failed")
             return message["result"]
 
-''', deliver="pass", start="work(message)")
+""",
+    deliver="pass",
+    start="work(message)",
+)
 
-ONE_AT_A_TIME = _sync('''ANSWERED = threading.Event()
+ONE_AT_A_TIME = _sync("""ANSWERED = threading.Event()
 ANSWER = None
 
 
@@ -203,9 +210,10 @@ def deliver(message):
     ANSWER = message["result"]
     ANSWERED.set()
 
-''')
+""")
 
-WHOLE_MESSAGE = _sync('''PENDING = {}
+WHOLE_MESSAGE = _sync(
+    """PENDING = {}
 
 
 def ask(method, params):
@@ -220,12 +228,15 @@ def deliver(message):
     if entry:
         entry["box"].put(message)
 
-''', consent=f'''reply = ask("elicitation/create", {_FORM})
+""",
+    consent=f'''reply = ask("elicitation/create", {FORM})
     if "error" in reply:
         raise RpcError(-32603, "no answer")
-    agreed = reply["result"]["action"] == "accept"''')
+    agreed = reply["result"]["action"] == "accept"''',
+)
 
-MAKES_A_BOOL = _sync('''PENDING = {}
+MAKES_A_BOOL = _sync(
+    """PENDING = {}
 COUNTER = itertools.count(1)
 
 
@@ -264,9 +275,12 @@ def deliver(message):
         ANSWERS[message["id"]] = message
         done.set()
 
-''', consent='agreed = confirm(f"Wipe {name}?")')
+""",
+    consent='agreed = confirm(f"Wipe {name}?")',
+)
 
-MAKES_A_BOOL_AT_ONCE = _sync('''PENDING = {}
+MAKES_A_BOOL_AT_ONCE = _sync(
+    """PENDING = {}
 
 
 def confirm(text):
@@ -279,7 +293,9 @@ def confirm(text):
 def deliver(message):
     PENDING.pop(message["id"]).put(message["result"])
 
-''', consent='agreed = confirm(f"Wipe {name}?")')
+""",
+    consent='agreed = confirm(f"Wipe {name}?")',
+)
 
 ASYNC_CLASS = '''"""The same shelf, asyncio."""
 import asyncio

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from asking_servers import ASYNC_CLASS, BOUNDARIES, SERVERS, hooked
+from asking_servers import ASYNC_CLASS, BOUNDARIES, CONSENT, EVENT_AND_SLOT, FORM, SERVERS, hooked
 from mcp_migrate.facts.functions import read
 from mcp_migrate.rewrite import edits
 from mcp_migrate.rewrite.asking import Blocker, Plan, plan
@@ -66,7 +66,9 @@ class Server:
 
 @contextmanager
 def running(folder: Path, text: str) -> Iterator[Server]:
-    (folder / FILE_NAME).write_text(render(frozenset({Part.BOUNDARY, Part.OUTGOING, Part.LOGGING, Part.LISTEN, Part.CAPABILITIES, Part.ASK})))
+    (folder / FILE_NAME).write_text(
+        render(frozenset({Part.BOUNDARY, Part.OUTGOING, Part.LOGGING, Part.LISTEN, Part.CAPABILITIES, Part.ASK}))
+    )
     (folder / "server.py").write_text(text)
     command = [sys.executable, "server.py"]
     with subprocess.Popen(command, cwd=folder, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
@@ -136,3 +138,62 @@ def test_two_questions_of_one_tool_take_two_rounds(tmp_path: Path, era: Era) -> 
         able: Message = {"sampling": {}, "roots": {}}
         assert text_of(answered(server, 1, "both", able, {}, words, roots)) == "found in file:///srv"
         assert server.modern(9, "both", {"roots": {}})["error"]["data"] == {"requiredCapabilities": {"sampling": {}}}
+
+
+CATCHES = "    except Exception as e:\n        return {"
+CALL = '            text = call(params["name"], params.get("arguments") or {})\n'
+ASKS = f'answer = ask("elicitation/create", {FORM})'
+TRIED = f"""try:
+        {ASKS}
+        agreed = answer["action"] == "accept"
+    except RpcError:
+        """
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "reason"),
+    [
+        (CATCHES, CATCHES.replace("Exception", "BaseException"), "catches everything"),
+        (CATCHES, CATCHES.replace("Exception as e", "(ValueError, BaseException) as e"), "catches everything"),
+        (
+            '"message": repr(e)}}\n',
+            '"message": repr(e)}}\n    finally:\n        if method == "quiet":\n            return None\n',
+            "`finally`",
+        ),
+        (CALL, CALL.replace("call(", "POOL.submit(call, ").replace("or {})", "or {}).result()"), "would not reach"),
+        (CALL, CALL.replace("call(", "threading.Thread(target=call, args=(").replace("or {})", "or {})).start()"), "would not reach"),
+        (
+            '        if method == "initialize":\n',
+            '        if method == "initialize":\n            ask("roots/list", {})\n',
+            "outside a request",
+        ),
+        (
+            'write({"jsonrpc": "2.0", "id": request_id, "method"',
+            'STATISTICS["asked"] += 1\n    write({"jsonrpc": "2.0", "id": request_id, "method"',
+            "something else",
+        ),
+        ('    return reply["result"]\n', '    yield reply["result"]\n', "something else"),
+        ('    slot["reply"] = message\n', '    slot["reply"] = parse(message)\n', "not understood"),
+        ('    return "wiped" if agreed else "kept"', '    ask("ping", {})\n    return ""', "not known here"),
+        ('    return "wiped" if agreed else "kept"', '    ask(name, {})\n    return ""', "not known here"),
+        ('    return "wiped" if agreed else "kept"', '    send({"id": 1, "method": "roots/list"})\n    return ""', "not understood"),
+        ('    return "wiped" if agreed else "kept"', '    session.request("roots/list")\n    return ""', "not understood"),
+        ('if "elicitation" not in CAPABILITIES:', 'if "elicitation" not in OTHER:', "capabilities"),
+        (CONSENT, TRIED + "agreed = True", "goes on"),
+        (CONSENT, TRIED.replace("RpcError", "Exception") + 'return "wiped", ITEMS.pop(name)\n    if True:\n        return True', "goes on"),
+        (
+            CONSENT,
+            f'agreed = True\n    if "elicitation" in CAPABILITIES:\n        {ASKS}\n        agreed = answer["action"] == "accept"',
+            "cannot ask",
+        ),
+        ('        raise RpcError(-32600, "this client cannot be asked")', "        return True", "cannot ask its user"),
+        ('    reply = slot["reply"]\n', '    reply = slot.get("reply") or {"result": {"action": "accept"}}\n', "not understood"),
+        ('            raise RpcError(-32603, "no answer")', '            return {"action": "accept"}', "nobody answered"),
+    ],
+)
+def test_what_is_not_certain_or_not_safe_blocks_the_whole_plan(old: str, new: str, reason: str) -> None:
+    assert old in EVENT_AND_SLOT
+    text = EVENT_AND_SLOT.replace(old, new)
+    found = planned(text)
+    assert isinstance(found, Blocker)
+    assert reason in found.reason

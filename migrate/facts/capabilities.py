@@ -172,3 +172,21 @@ def _named(node: ast.expr, module: Module) -> str:
     """The one askable capability that an expression speaks of."""
     found = {text for inner in ast.walk(node) if isinstance(inner, ast.Constant) and (text := inner.value) in ASKABLE}
     return str(found.pop()) if len(found) == 1 else ""
+
+
+def unknown(checks: Sequence[Check], module: Module) -> Iterator[ast.expr]:
+    """Conditions about an askable capability that read something else than what is known to be stored."""
+    seen = {id(inner) for check in checks for inner in ast.walk(check.test)}
+    kept = {id(inner) for stored in capabilities(module) for inner in ast.walk(stored.function.node)}
+    for node in ast.walk(module.tree):
+        match node:
+            case ast.Compare(
+                left=key, ops=[ast.In() | ast.NotIn()], comparators=[ast.Name() | ast.Attribute() | ast.Subscript() | ast.Call()]
+            ):
+                pass
+            case ast.Call(func=ast.Attribute(attr="get"), args=[key, *_]):
+                pass
+            case _:
+                continue
+        if module.string(key) in ASKABLE and id(node) not in seen | kept and module.function_of(node) is not None:
+            yield node

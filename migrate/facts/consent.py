@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from ..source import Span
@@ -68,6 +68,8 @@ def _skips(check: Check, asking: Asking) -> Opening | None:
         opens = True
     elif check.negative:
         opens = False  # falls through to the question, which refuses by itself
+    elif _consented_before(parent, {t.id for s in present for n in walk(s) for t in targets(n) if isinstance(t, ast.Name)}, function):
+        opens = True
     else:
         decides = any(isinstance(n, ast.Return | ast.Raise) for s in present for n in walk(s))
         opens = (
@@ -81,6 +83,9 @@ def _skips(check: Check, asking: Asking) -> Opening | None:
 
 
 def _goes_on(block: list[ast.stmt], guarded: ast.Try, function: Function, module: Module) -> bool:
+    after = list(following(guarded, module))
+    if _touched(block, function, module) & _touched([*guarded.body, *guarded.orelse, *after], function, module):
+        return True
     match block[-1]:
         case ast.Raise() | ast.Continue() | ast.Break():
             return False
@@ -93,16 +98,33 @@ def _goes_on(block: list[ast.stmt], guarded: ast.Try, function: Function, module
         return any(_is_consent(value) for _, value in given)
     if any(isinstance(s, ast.Expr) and isinstance(s.value, ast.Call) and dotted(s.value.func).endswith("exit") for s in block):
         return False
-    after = list(following(guarded, module))
     if not after:
         return _refuses_by_raising(function)
     learned = {t.id for s in guarded.body for n in walk(s) for t in targets(n) if isinstance(t, ast.Name)}
     read = {n.id for s in after for n in walk(s) if isinstance(n, ast.Name)}
     if learned & read:
-        before = [s for s in function.own if isinstance(s, ast.Assign) and s.lineno < guarded.lineno]
-        return any(_is_consent(s.value) for s in before if any(isinstance(t, ast.Name) and t.id in learned & read for t in s.targets))
+        return _consented_before(guarded, learned & read, function)
     decides = any(isinstance(n, ast.Return | ast.Raise) for s in guarded.body for n in walk(s))
     return decides and any(True for s in after for _ in effects(s, function, module))
+
+
+def _touched(statements: Sequence[ast.stmt], function: Function, module: Module) -> set[str]:
+    """The names of what is changed there, as far as it is neither the function's own nor about waiting and logging."""
+    found: set[str] = set()
+    for statement in statements:
+        for node, _ in effects(statement, function, module):
+            for inner in ast.walk(node):
+                changed = inner.func if isinstance(inner, ast.Call) else inner
+                if isinstance(changed, ast.Attribute | ast.Subscript):
+                    name = dotted(changed.value)
+                    found |= {name} if name and name not in ("self", "logger", "logging", "sys", *function.parameters) else set()
+    return found
+
+
+def _consented_before(statement: ast.stmt, names: set[str], function: Function) -> bool:
+    """Whether one of the names said yes before anybody was asked."""
+    before = [s for s in function.own if isinstance(s, ast.Assign) and s.lineno < statement.lineno]
+    return any(_is_consent(s.value) for s in before if any(isinstance(t, ast.Name) and t.id in names for t in s.targets))
 
 
 def _refuses_by_raising(function: Function) -> bool:

@@ -11,7 +11,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from ..facts.asking import Asking, asking
-from ..facts.capabilities import Check
+from ..facts.capabilities import Check, unknown
+from ..facts.clientstate import levels, reads, subscribed
 from ..facts.consent import openings
 from ..facts.functions import Module
 from ..facts.reach import swallowed, untimely
@@ -68,6 +69,17 @@ def plan(module: Module, tree: Tree, *, era: Era, boundary: frozenset[str] = fro
     return Plan(tuple(edits), frozenset(_parts(edits, module, handle)), before)
 
 
+def elsewhere(module: Module) -> Doubt | None:
+    """Why a module that is not the dispatcher's own keeps the server from being wired: it asks, or keeps something, by itself."""
+    found = asking(module)
+    if found.waiters:
+        return Doubt(module.span(found.waiters[0].request.node), "another module than the dispatcher's asks the client")
+    kept = next((node for stored in levels(module) for node, _ in reads(stored, module)), None) or next(subscribed(module), None)
+    if kept is not None:
+        return Doubt(module.span(kept), "another module than the dispatcher's keeps what its client has set")
+    return next(iter(found.doubts), None)
+
+
 def _steps(found: Asking, module: Module, tree: Tree, era: Era, boundary: frozenset[str], handle: str) -> Iterator[Edit | Doubt | int]:
     yield from found.doubts
     yield from untimely(found)
@@ -76,7 +88,11 @@ def _steps(found: Asking, module: Module, tree: Tree, era: Era, boundary: frozen
         yield Doubt(opening.span, opening.reason)
     for waiter in found.waiters:
         yield from asked(waiter, module, era, handle)
-    for check in found.checks():
+    checks = found.checks()
+    if found.waiters:
+        for node in unknown(checks, module):
+            yield Doubt(module.span(node), "this looks at the client's capabilities in a way that is not understood")
+    for check in checks:
         if era is Era.MODERN and (statement := _whole_refusal(check, module)) is not None:
             yield from leftovers.statement(statement, module, tree)
         else:
