@@ -50,6 +50,7 @@ _WRITING_VERBS = (
     "publish",
 )
 _QUIET_VERBS = ("log", "notify", "progress", "print", "debug", "info", "warn")
+_NEW = ast.Dict | ast.List | ast.Set | ast.ListComp | ast.DictComp | ast.SetComp | ast.Call | ast.JoinedStr | ast.BinOp | ast.Constant
 
 
 class Work(NamedTuple):
@@ -130,18 +131,19 @@ def _before(node: ast.AST, function: Function, module: Module) -> Iterator[ast.s
 
 
 def _fresh(function: Function) -> set[str]:
-    """Local names that are bound to something new: literals, comprehensions, calls of constructors."""
-    return {
-        t.id
-        for s in function.own
-        if isinstance(s, ast.Assign | ast.AnnAssign)
-        and isinstance(
-            s.value,
-            ast.Dict | ast.List | ast.Set | ast.ListComp | ast.DictComp | ast.SetComp | ast.Call | ast.JoinedStr | ast.BinOp | ast.Constant,
-        )
-        and not (
-            isinstance(s.value, ast.Call) and isinstance(s.value.func, ast.Attribute) and s.value.func.attr in {"get", "setdefault", "pop"}
-        )
-        for t in targets(s)
-        if isinstance(t, ast.Name) and not is_shared(t.id, function)
-    }
+    """Local names that are bound to something new: literals, comprehensions, calls of constructors, opened files."""
+    found: set[str] = set()
+    for statement in function.own:
+        match statement:
+            case ast.Assign(value=value) | ast.AnnAssign(value=ast.expr() as value) if isinstance(value, _NEW) and not _is_lookup(value):
+                pass
+            case ast.With() | ast.AsyncWith():
+                pass
+            case _:
+                continue
+        found |= {target.id for target in targets(statement) if isinstance(target, ast.Name) and not is_shared(target.id, function)}
+    return found
+
+
+def _is_lookup(value: ast.expr) -> bool:
+    return isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr in {"get", "setdefault", "pop"}
