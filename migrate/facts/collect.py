@@ -10,7 +10,7 @@ from ..source import Source, Span
 from . import vocabulary as words
 from .expressions import Expressions, fields
 from .functions import read
-from .gates import boundaries, gates
+from .gates import boundaries, gates, is_boundary_module
 from .mask import parse
 from .model import Class, FileFacts, Import, Ref, Role, Route, Store, Use, Value
 from .names import Names, local_names
@@ -27,6 +27,8 @@ def collect(source: Source, module: str, *, package: bool = False) -> FileFacts:
 
     Raises SyntaxError for text that no supported Python accepts, RecursionError for absurd nesting.
     """
+    if is_boundary_module(source):
+        return FileFacts(source, module)
     tree, masked = parse(source)
     walk = _Statements(source, Names(tree, module, package=package))
     walk.module(tree)

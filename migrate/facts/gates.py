@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from ..source import Source
 from .functions import Module, dotted, targets, walk
 from .model import Gate
 
@@ -66,6 +67,11 @@ def boundaries(module: Module) -> frozenset[str]:
             case ast.Call(func=ast.Attribute(attr="begin", value=value)) if dotted(value) in objects:
                 found.add(_scope(module, node))
     return frozenset(found)
+
+
+def is_boundary_module(source: Source) -> bool:
+    """Whether this is the module that `fix` writes: it speaks both revisions for its server, and is none itself."""
+    return source.path.endswith("mcp_stateless.py") and b"class Stateless" in source.utf8
 
 
 def _objects(module: Module) -> set[str]:
