@@ -413,6 +413,22 @@ def test_strict_servers_see_no_keys_of_ours_but_the_progress_token() -> None:
     assert message == kept
 
 
+def test_a_split_server_finds_its_own_parameters_in_the_message_and_legacy_ones_untouched() -> None:
+    mcp = server()
+    message = modern("tools/call", {"name": "x"}, meta={"progressToken": 5})
+    params = message["params"]
+    kept = copy.deepcopy(params)
+    assert mcp.begin(message) is None
+    assert message == {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "x", "_meta": {"progressToken": 5}}}
+    assert params == kept
+    refused = modern("ping")
+    old = legacy("tools/call", {"_meta": {"progressToken": 1}})
+    for untouched in (refused, old, note("notifications/x")):
+        before = copy.deepcopy(untouched)
+        mcp.begin(untouched)
+        assert untouched == before
+
+
 def test_a_tool_that_calls_its_dispatcher_belongs_to_the_request_in_progress() -> None:
     mcp = server(legacy=False)
     inner: list[Any] = []
@@ -983,7 +999,7 @@ def headers(method: str, name: str | None = None) -> dict[str, str]:
 def test_headers_must_match_the_body() -> None:
     call = modern("tools/call", {"name": "grüße"})
     mcp = server()
-    assert mcp.begin(call, headers("tools/call", "=?base64?Z3LDvMOfZQ==?=")) is None
+    assert mcp.begin({**call}, headers("tools/call", "=?base64?Z3LDvMOfZQ==?=")) is None
     assert mcp.begin(modern("tools/list"), headers("tools/list")) is None
     for given_headers in (
         headers("tools/call", "other"),
@@ -993,7 +1009,7 @@ def test_headers_must_match_the_body() -> None:
         {**headers("tools/call", "grüße"), "MCP-Protocol-Version": "2025-06-18"},
         {},
     ):
-        reply = mcp.begin(call, given_headers)
+        reply = mcp.begin({**call}, given_headers)
         assert code(reply) == -32020
         assert mcp_stateless.http_status(reply) == 400
 
@@ -1051,7 +1067,8 @@ def test_no_message_and_no_reply_ever_raises(message: Any, reply: Any, legacy_to
     async def waiting(message: Any) -> Any:
         return reply
 
-    for text in (mcp.begin(message), mcp.finish(reply), mcp.boundary(lambda message: reply)(message), asyncio.run(mcp.boundary(waiting)(message))):
+    split = {**message} if isinstance(message, dict) else message
+    for text in (mcp.begin(split), mcp.finish(reply), mcp.boundary(lambda message: reply)(message), asyncio.run(mcp.boundary(waiting)(message))):
         json.dumps(text)
     assert json.dumps([message, reply]) == before
     mcp_stateless._current.set(None)
