@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from .facts.mask import parse
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from .rewrite.tree import Tree
 
 
+@lru_cache(maxsize=64)
 def names(source: Source) -> Names:
     """The names of a file. Raises SyntaxError."""
     return names_of(parse(source)[0])

@@ -9,7 +9,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, NoReturn
 
@@ -355,7 +355,7 @@ class _Fixing:
             original = self.start.files.get(path)
             if original is None or original.source.text == file.source.text:
                 continue
-            mentioned = {word for other in self.project.files.values() if other is not file for word in _WORD.findall(other.source.text)}
+            mentioned = frozenset[str]().union(*(_words(other.source) for other in self.project.files.values() if other is not file))
             groups = [_Group(tuple(swept)) for swept in sweep(original.source, self._tree(file.source), mentioned)]
             if groups:
                 new, accepted = self._best(file, groups)
@@ -373,6 +373,11 @@ class _Fixing:
         needless = {path for path in self.created if self.wanted_by[path] <= changed.keys()}
         self.created = {path: new for path, new in self.created.items() if path not in needless}
         self.project = Project.link(file for path, file in self.project.files.items() if path not in needless)
+
+
+@lru_cache(maxsize=4096)
+def _words(source: Source) -> frozenset[str]:
+    return frozenset(_WORD.findall(source.text))
 
 
 def _files(groups: Iterable[_Group]) -> Iterator[NewFile]:

@@ -6,7 +6,7 @@ Parsed on first need. One rendering pass notes the place of every node, so that 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeVar
@@ -172,15 +172,16 @@ class Tree:
         return isinstance(node, cst.BaseStatement) and isinstance(self.parent(node), cst.IndentedBlock | cst.Module)
 
     @cached_property
-    def _places(self) -> dict[cst.CSTNode, _Place]:
+    def _places(self) -> Mapping[cst.CSTNode, _Place]:
         # A freshly parsed tree shares no nodes, so the wrapper need not copy it.
         wrapper = MetadataWrapper(self.module, unsafe_skip_copy=True)
-        return dict(wrapper.resolve(_Places))
+        return wrapper.resolve(_Places)
 
     @cached_property
     def _children(self) -> dict[cst.CSTNode, list[cst.CSTNode]]:
         children: dict[cst.CSTNode, list[cst.CSTNode]] = {}
-        for node, place in sorted(self._places.items(), key=lambda item: item[1].whole):
+        # Places come in the order of rendering, so children are in the order of the text.
+        for node, place in self._places.items():
             if place.parent is not None:
                 children.setdefault(place.parent, []).append(node)
         return children
@@ -240,4 +241,5 @@ class _Walk(SpanProvidingCodegenState):
         whole = Span(self._stack[-1], self.position)
         super().after_codegen(node)
         self._above.pop()
-        self.seen[node] = (whole, self._above[-1] if self._above else None, "".join(self.indent_tokens))
+        indent = "".join(self.indent_tokens) if isinstance(node, cst.BaseStatement) else ""
+        self.seen[node] = (whole, self._above[-1] if self._above else None, indent)
