@@ -67,6 +67,10 @@ class Project:
         self.files = files
         self._modules = _index(files.values())
         self._imported = {path: tuple(self._imports(file)) for path, file in files.items()}
+        self._importers: dict[str, list[str]] = defaultdict(list)
+        for path, targets in self._imported.items():
+            for target in targets:
+                self._importers[target].append(path)
         self.files = self._linked(files)
         self._behind = self._behind_boundaries()
         self._modern = self._modern_folders()
@@ -198,8 +202,11 @@ class Project:
         session = any(isinstance(other, Header) and other.key == "mcp-session-id" for other in own)
         match fact:
             case Result():
-                near = handled[file.source.path].union(*(handled[path] for path in self._neighbours(file)), set())
-                return fact.key in near or any(isinstance(other, Handler) and other.key in words.KEPT_REQUESTS for other in own)
+                # Built here, or for a dispatcher that imports this; a test that imports the server builds none.
+                dispatchers = (file.source.path, *self._importers.get(file.source.path, ()))
+                return any(fact.key in handled[path] or handled[path] & words.KEPT_REQUESTS for path in dispatchers)
+            case Gate(key="initialized"):
+                return any(handled[path] & words.SERVER_REQUESTS for path in (file.source.path, *self._neighbours(file)))
             case Store():
                 return session
             case Gate(key="session"):
@@ -227,11 +234,13 @@ class Project:
         in_scope = any(isinstance(other, Header) and other.key == "mcp-session-id" and other.scope == route.scope for other in facts)
         if not speaks:
             return False
-        return in_scope or (path in posts and "mcp" in path.lower()) or (route.path.endswith("#stream") and bool(posts))
+        if route.key == "GET":  # without a stream it is a page about the endpoint
+            return in_scope or (route.path.endswith("#stream") and bool(posts))
+        return in_scope or path in posts
 
     def _neighbours(self, file: FileFacts) -> set[str]:
         path = file.source.path
-        return set(self._imported[path]) | {other for other, targets in self._imported.items() if path in targets}
+        return {*self._imported[path], *self._importers.get(path, ())}
 
     def _imports(self, file: FileFacts) -> Iterator[str]:
         for target in {*file.imports.values(), *file.stars}:
@@ -326,7 +335,7 @@ def _is_session_call(call: Call) -> bool:
     receiver = call.receiver.rpartition(".")[2].lower()
     match call.key:
         case "initialize":
-            return "session" in receiver or "client" in receiver
+            return receiver.endswith(("session", "client"))
         case "create_message" | "elicit" | "elicit_form" | "elicit_url":
             return "session" in receiver or receiver in ("ctx", "context")
         case _:

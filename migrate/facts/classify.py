@@ -39,6 +39,7 @@ _HANDLER_SHAPES = {
 }
 _METHOD_LIKE = re.compile(r"method|\brpc\b|\bmeth\b|\bm$|\bcmd$|request_type|msg_type", re.IGNORECASE)
 _REGISTRY_LIKE = re.compile(r"method|handler|rpc|dispatch|registry|route|table|endpoint|on_request|request", re.IGNORECASE)
+_REGISTERING = re.compile(r"_*(register|add|on|set|bind|route|map|expose|method|handler|install|define|provide|attach)(_|$|[A-Z])")
 _SENDING = re.compile(
     r"request|notif|send|call|rpc|dispatch|invoke|message|post|server_fn|exchange|query|write|_req$|ask|^handle|^process|method",
     re.IGNORECASE,
@@ -137,17 +138,9 @@ def _method(use: Use, method: str, groups: _Groups, speaks: bool) -> Iterator[Fa
             yield _handler(use, method, Shape.TYPE)
         case Role.FIELD if str(use.name) in _METHOD_KEYS:
             yield Send(use.span, method, use.scope, Shape.CONSTANT, method.startswith("notifications/"))
-        case Role.ARGUMENT if (
-            use.callable
-            and use.name == "0"
-            and not _NOT_SENDING.match(last)
-            and (not common or groups.is_mcp(use) or _REGISTRY_LIKE.search(last))
-        ):
-            # register("ping", handler); a sending call with a payload variable looks the same, its name tells.
-            if re.search(r"send|request$|notify|call", last, re.IGNORECASE):
-                yield _send(use, method, Shape.ARGUMENT)
-            else:
-                yield _handler(use, method, Shape.REGISTER)
+        # register("ping", handler); a sending call with a payload variable looks the same, only its name tells.
+        case Role.ARGUMENT if use.callable and use.name == "0" and _REGISTERING.match(last):
+            yield _handler(use, method, Shape.REGISTER)
         case Role.ARGUMENT if last and not _NOT_SENDING.match(last) and (_SENDING.search(last) or (not common and method in words.METHODS)):
             yield _send(use, method, Shape.ARGUMENT)
         case Role.KEYWORD if str(use.name) in _METHOD_KEYS:

@@ -118,7 +118,7 @@ class Expressions(Literals, Routes):
                         assert value is not None
                         self._use(Role.GET, value, keyword.value, subject="Header", name="alias")
                         self._claim(keyword.value)
-            case (("Route" | "add_route" | "add_api_route" | "route" | "add_url_rule" | "add_get" | "add_delete"), [path, *_]):
+            case (("Route" | "add_route" | "add_api_route" | "add_url_rule" | "add_get" | "add_delete"), [path, *_]):
                 self._registered_route(node, called, path)
         self._arguments(node, called)
 
