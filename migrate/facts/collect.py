@@ -14,6 +14,7 @@ from .gates import boundaries, gates, is_boundary_module
 from .mask import parse
 from .model import Class, FileFacts, Import, Ref, Role, Route, Store, Use, Value
 from .names import Names, local_names
+from .questions import WORDS, questions
 from .routes import VERBS
 from .sessions import session_gates
 from .shapes import alternatives, elements, is_callable, is_collection, is_empty_container, is_trivial, is_value, texts
@@ -33,12 +34,18 @@ def collect(source: Source, module: str, *, package: bool = False) -> FileFacts:
     walk = _Statements(source, Names(tree, module, package=package))
     walk.module(tree)
     # Summaries of functions cost as much as the walk: only files that know the handshake, or stand behind a boundary, need them.
-    functions = read(source, tree) if b"Stateless" in source.utf8 or any(use.value in _HANDSHAKE for use in walk.uses) else None
+    asks = any(word in source.utf8 for word in WORDS)
+    functions = read(source, tree) if asks or b"Stateless" in source.utf8 or any(use.value in _HANDSHAKE for use in walk.uses) else None
     sessions = any(isinstance(use.value, str) and use.value.lower().replace("_", "-").endswith("mcp-session-id") for use in walk.uses)
     return FileFacts(
         source=source,
         module=module,
-        facts=(*walk.facts, *(gates(functions) if functions is not None else ()), *(session_gates(source, tree) if sessions else ())),
+        facts=(
+            *walk.facts,
+            *(gates(functions) if functions is not None else ()),
+            *(questions(functions) if functions is not None and asks else ()),
+            *(session_gates(source, tree) if sessions else ()),
+        ),
         uses=tuple(walk.uses),
         imports=walk.names.imports,
         names=walk.constants,

@@ -175,6 +175,20 @@ class Gate(Fact):
 
 
 @dataclass(frozen=True, slots=True)
+class Opening(Fact):
+    """An action goes on although its user could not be asked; `key` is "elicitation"."""
+
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Work(Fact):
+    """An effect before a question to the client, in the same run of a tool; `key` is "question"."""
+
+    what: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Store(Fact):
     """State kept for one client between requests; `key` is "session"."""
 

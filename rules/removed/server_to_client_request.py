@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...facts.model import Call, Constant, Fact
+from ...facts.model import Call, Constant, Fact, Send
 from ...rule import Context, Finding, Severity
 
 
 def check(fact: Fact, ctx: Context) -> Iterator[Finding]:
-    if ctx.settled(fact):
+    # Behind a boundary the same call becomes an `input_required` result, in both eras.
+    if ctx.settled(fact) or (isinstance(fact, Send) and ctx.wired(fact)):
         return
     # The names live on as values of `inputRequests`: code that reads or writes those needs them.
     if not isinstance(fact, Call) and ctx.says(ctx.entry.data["answered"]):
