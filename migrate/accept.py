@@ -38,6 +38,9 @@ def objection(before: FileFacts, tree: Tree, others: Iterable[FileFacts]) -> str
         return f"{_listed(undefined)} would be undefined"
     if doubled := new.doubled_imports - old.doubled_imports:
         return f"{_listed(what for _, what in doubled)} would be imported twice"
+    # Without its last `yield` a function gives its callers something else, for every message.
+    if tamed := {name for name, yields in old.functions.items() if yields and not new.functions.get(name, True)}:
+        return f"{_listed(tamed)} would be no generator any more"
     lost = {f"{before.module}.{name}" for name in old.bound - new.bound}
     for other in others:
         if wanted := lost & set(other.imports.values()):

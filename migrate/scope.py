@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import builtins
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -48,6 +48,13 @@ class Names:
         return frozenset(self.root.bindings)
 
     @cached_property
+    def functions(self) -> Mapping[str, bool]:
+        """Every function by its dotted name, and whether it is a generator."""
+        return {
+            scope.name: scope.yields for scope in self._scopes if scope.above is not None and not (scope.is_class or scope.is_comprehension)
+        }
+
+    @cached_property
     def _scopes(self) -> tuple[_Scope, ...]:
         return tuple(self.root.below())
 
@@ -72,6 +79,7 @@ class _Scope:
     outer: set[str] = field(default_factory=set)  # declared global or nonlocal
     exported: set[str] = field(default_factory=set)
     star: bool = False
+    yields: bool = False
     inner: list[_Scope] = field(default_factory=list)
 
     @property
@@ -129,6 +137,12 @@ class _Reader(ast.NodeVisitor):
             reader = _Reader(reader.scope.above)
         reader.visit(node.target)
         self.visit(node.value)
+
+    def visit_Yield(self, node: ast.Yield | ast.YieldFrom) -> None:
+        self.scope.yields = True
+        self.generic_visit(node)
+
+    visit_YieldFrom = visit_Yield
 
     def visit_Global(self, node: ast.Global) -> None:
         self.scope.outer.update(node.names)

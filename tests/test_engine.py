@@ -227,6 +227,20 @@ def test_a_name_that_another_file_imports_stays() -> None:
     assert {dropped.reason for dropped in result.dropped} == {"main.py imports `app.handle`"}
 
 
+def test_the_last_yield_of_a_generator_stays() -> None:
+    text = SERVER.replace("return alive()", "yield alive()")
+    result = fixed(rules(("MCP901", rule(remove), {"Handler": ("ping",)})), text=text)
+    assert result.texts == {}
+    assert [dropped.reason for dropped in result.dropped] == ["`handle` would be no generator any more"]
+
+
+def test_a_name_that_only_removed_branches_assign_keeps_the_last_of_them() -> None:
+    text = SERVER.replace("return alive", "x = alive").replace('return {"protocol', 'x = {"protocol') + "    return x\n"
+    result = fixed(rules(("MCP901", rule(remove), GONE)), text=text)
+    assert [dropped.reason for dropped in result.dropped] == ["`x` would be undefined"]
+    assert result.applied == {"app.py": {"MCP901": 1}}
+
+
 def test_fixes_that_undo_each_other_are_an_error_and_the_file_stays() -> None:
     def toggle(fact: Fact, tree: Tree, ctx: Context) -> Iterator[Edit]:
         name = b"mxthod" if b" mxthod" in tree.source.utf8 else b"method"

@@ -24,12 +24,14 @@ LAYERS: dict[str, set[str]] = {
     "scope": set(),
     "rewrite.edits": {"source"},
     "rewrite.files": set(),
-    "rewrite.tree": {"source", "rewrite.edits"},
+    "rewrite.places": {"source"},
+    "rewrite.tree": {"source", "rewrite.edits", "rewrite.places"},
     "rewrite.cut": TREE,
     "rewrite.imports": CUT,
     "rewrite.handlers": CUT | {"facts.model"},
     "rewrite.sweep": CUT | {"facts"},
     "rewrite": CUT | {"facts", "rule", "runtime"},  # the boundary's verbs read chains and speak in needs
+    "rewrite.servers": TREE | {"facts", "rule", "runtime", "project", "rewrite"},  # a server may be spread over files
     "catalog": {"facts.model", "rule"},
     "selection": {"rule"},
     "accept": TREE | {"facts", "scope"},

@@ -81,3 +81,8 @@ def test_an_import_that_nothing_looks_up_is_unused(text: str, expected: set[tupl
 def test_the_same_import_twice_in_a_scope_is_doubled() -> None:
     found = names("from a import b\nfrom a import b, c\ndef f():\n    from a import b\n").doubled_imports
     assert found == {("", "from a import b as b"): 1}
+
+
+def test_a_function_that_yields_is_a_generator() -> None:
+    found = names("def f():\n    def g(): yield 1\n    lambda: (yield)\nclass A:\n    async def h(self):\n        x = yield\n").functions
+    assert found == {"f": False, "f.g": True, "f.<lambda>": True, "A.h": True}

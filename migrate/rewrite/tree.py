@@ -1,24 +1,25 @@
 """A file as a LibCST tree whose nodes know their bytes: find the node of a fact, replace it, keep everything else.
 
-Parsed on first need. One rendering pass notes the place of every node, so that parents and whitespace cost nothing more.
+LibCST is loaded and the file parsed on first need, so a tree may be handed on for nothing. One rendering pass notes the
+place of every node, so that parents and whitespace cost nothing more.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeVar
-
-import libcst as cst
-from libcst.metadata import BaseMetadataProvider, CodeSpan, MetadataWrapper
-from libcst.metadata.span_provider import SpanProvidingCodegenState, byte_length_in_utf8
+from typing import TYPE_CHECKING, TypeVar
 
 from ..source import Source, Span
 from .edits import Edit
 
-N = TypeVar("N", bound=cst.CSTNode)
+if TYPE_CHECKING:
+    import libcst as cst
+
+    from .places import Place
+
+N = TypeVar("N", bound="cst.CSTNode")
 
 # LibCST renders a lone carriage return as nothing; for Python it is a newline like any other, and as long.
 _LONE_CR = re.compile(r"\r(?!\n)")
@@ -26,14 +27,6 @@ _LONE_CR = re.compile(r"\r(?!\n)")
 
 class Unwritable(ValueError):
     """LibCST does not read this file, or does not give it back byte for byte, so nothing in it can be rewritten safely."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Place:
-    span: Span  # as ast has it
-    whole: Span  # with the whitespace, comments and parentheses that the node owns
-    parent: cst.CSTNode | None
-    indent: str
 
 
 class Tree:
@@ -46,6 +39,8 @@ class Tree:
     @cached_property
     def module(self) -> cst.Module:
         """The parsed file. Raises Unwritable where LibCST refuses the text, or would lose bytes of it."""
+        import libcst as cst
+
         try:
             module = cst.parse_module(self._text)
         except cst.ParserSyntaxError as error:
@@ -107,6 +102,8 @@ class Tree:
 
     def statement(self, span: Span) -> cst.BaseStatement | None:
         """The innermost whole statement (one that stands in a block or in the module) around these bytes."""
+        import libcst as cst
+
         innermost = self.innermost(span)
         for node in (innermost, *self.ancestors(innermost)):
             if isinstance(node, cst.BaseStatement) and self._stands_alone(node):
@@ -122,6 +119,8 @@ class Tree:
 
         LibCST renders the statement around it: a statement in a block renders the same alone, given its indentation.
         """
+        import libcst as cst
+
         anchor: cst.CSTNode | None = old if self._stands_alone(old) else None
         anchor = anchor or next((node for node in self.ancestors(old) if self._stands_alone(node)), self.module)
         indent = self.indent(anchor)
@@ -142,6 +141,8 @@ class Tree:
     def _render(self, node: cst.CSTNode, indent: str) -> str:
         if not indent:
             return self.module.code_for_node(node)
+        import libcst as cst
+
         # A block adds its indentation to every line of its statements, and nothing else but its own header.
         block = cst.IndentedBlock(body=[node], indent=indent)  # type: ignore[list-item]
         header = self.module.code_for_node(block.header)
@@ -169,13 +170,19 @@ class Tree:
         return Edit(Span(first, first + len(old.encode("utf-8"))), new)
 
     def _stands_alone(self, node: cst.CSTNode) -> bool:
+        import libcst as cst
+
         return isinstance(node, cst.BaseStatement) and isinstance(self.parent(node), cst.IndentedBlock | cst.Module)
 
     @cached_property
-    def _places(self) -> Mapping[cst.CSTNode, _Place]:
+    def _places(self) -> Mapping[cst.CSTNode, Place]:
+        from libcst.metadata import MetadataWrapper
+
+        from .places import Places
+
         # A freshly parsed tree shares no nodes, so the wrapper need not copy it.
         wrapper = MetadataWrapper(self.module, unsafe_skip_copy=True)
-        return wrapper.resolve(_Places)
+        return wrapper.resolve(Places)
 
     @cached_property
     def _children(self) -> dict[cst.CSTNode, list[cst.CSTNode]]:
@@ -197,49 +204,3 @@ class Tree:
 
 def _common(one: str, other: str) -> int:
     return next((at for at, (left, right) in enumerate(zip(one, other, strict=False)) if left != right), min(len(one), len(other)))
-
-
-class _Places(BaseMetadataProvider[_Place]):
-    """Syntactic span, whole span, parent and indentation of every node, from one rendering pass."""
-
-    def _gen_impl(self, module: cst.Module) -> None:
-        spans = _Spans()
-        state = _Walk(
-            default_indent=module.default_indent,
-            default_newline=module.default_newline,
-            provider=spans,
-            get_length=byte_length_in_utf8,
-        )
-        module._codegen(state)
-        size = len(module.code.encode("utf-8"))
-        for node, (whole, parent, indent) in state.seen.items():
-            span = spans._computed[node]
-            if not module.has_trailing_newline:
-                # Every rendered statement ends with a newline, the last line of this file does not.
-                whole = Span(whole.start, min(whole.end, size))
-            self._computed[node] = _Place(Span(span.start, span.start + span.length), whole, parent, indent)
-
-
-class _Spans:
-    """Where LibCST's own state leaves the syntactic spans."""
-
-    def __init__(self) -> None:
-        self._computed: dict[cst.CSTNode, CodeSpan] = {}
-
-
-class _Walk(SpanProvidingCodegenState):
-    def __init__(self, **settings: Any) -> None:
-        super().__init__(**settings)
-        self.seen: dict[cst.CSTNode, tuple[Span, cst.CSTNode | None, str]] = {}
-        self._above: list[cst.CSTNode] = []
-
-    def before_codegen(self, node: cst.CSTNode) -> None:
-        super().before_codegen(node)
-        self._above.append(node)
-
-    def after_codegen(self, node: cst.CSTNode) -> None:
-        whole = Span(self._stack[-1], self.position)
-        super().after_codegen(node)
-        self._above.pop()
-        indent = "".join(self.indent_tokens) if isinstance(node, cst.BaseStatement) else ""
-        self.seen[node] = (whole, self._above[-1] if self._above else None, indent)
