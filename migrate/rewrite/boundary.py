@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import NoReturn
 
+import libcst as cst
+
 from ..facts.code import Place
 from ..facts.emissions import Emission, Send
 from ..facts.functions import Def, Module
@@ -15,7 +17,7 @@ from ..facts.hooks import Blocker, Hook, Strategy
 from ..facts.identity import Needs, Part, is_builtin, is_defined_by
 from ..rule import Era
 from ..source import Span
-from . import asking, module
+from . import asking, cut, module
 from .edits import Edit
 from .lines import above, below, block, call, deeper, enclosing_parentheses, indent_of, line_start, moved, next_line, start_of, step_of
 from .module import Part as RuntimePart
@@ -178,8 +180,9 @@ class _Wire:
             return Edit(Span(at, at), block(self.source, f"{text}\n\n"))
         previous = body[after]
         at = next_line(self.source, self.module.span(previous).end)
-        # Blank lines above what is no plain assignment, and below if a definition follows at once.
-        lead = "" if isinstance(previous, ast.Assign | ast.AnnAssign) and not lines[1:] else "\n"
+        # A blank line above, unless one constant follows another; and one below if something follows at once.
+        plain = isinstance(previous, ast.Assign | ast.AnnAssign) and previous.lineno == previous.end_lineno
+        lead = "" if plain and text.count("\n") == 1 else "\n"
         following = body[after + 1] if after + 1 < len(body) else None
         gap = self.source.utf8[at : start_of(self.module, following)] if following is not None else b""
         tail = "" if following is None or gap[: len(newline)] == newline.encode() else "\n"
@@ -402,6 +405,11 @@ class _Wire:
         for refusal in self.hook.refusals:
             span, text = self.module.span(refusal.node), self.module.text(refusal.node)
             parent = self.module.parents[refusal.node]
+            if self.era is Era.MODERN and not refusal.lets and isinstance(parent, ast.If):
+                # No request waits for a handshake any more.
+                if (branch := self.tree.enclosing(cst.If, span)) is not None:
+                    yield from cut.branch(self.tree, branch)
+                    continue
             if refusal.lets:
                 same = isinstance(parent, ast.If) or (isinstance(parent, ast.BoolOp) and isinstance(parent.op, ast.Or))
                 made = f"{text} or {self.handle}.modern"
