@@ -21,6 +21,7 @@ from .report.model import visible
 from .rule import Era
 
 if TYPE_CHECKING:
+    from .engine import Fixed
     from .reading import Reading
     from .report.model import Report
     from .rule import Entry
@@ -176,9 +177,7 @@ def fix(
         else:
             _refuse_unsaved(run, changes, allow_dirty=allow_dirty)
             _write_all(changes)
-        names = {entry.id: entry.name for entry in run.catalog.entries}
-        applied = {run.show(path): rules for path, rules in fixed.applied.items()}
-        summary = text.fixes(applied, map(run.show, fixed.created), names, would=diff)
+        summary = _summary(run, before, fixed, left, would=diff)
         report = run.report(after, left, run.show)
         if preview:
             if not quiet:
@@ -322,6 +321,16 @@ def _write(file: Path, text: str) -> None:
         file.write_text(text, encoding="utf-8", newline="\n")
     except OSError as error:
         _fail(f"cannot write {file}: {(error.strerror or str(error)).lower()}")
+
+
+def _summary(run: Run, before: Reading, fixed: Fixed, left: Sifted, *, would: bool) -> str:
+    from .report import text
+
+    names = {entry.id: entry.name for entry in run.catalog.entries}
+    applied = {run.show(path): rules for path, rules in fixed.applied.items()}
+    gone = len(run.check(before).findings) - len(left.findings)
+    settled = gone - sum(rules.total() for rules in fixed.applied.values())
+    return text.fixes(applied, map(run.show, fixed.created), names, settled=settled, would=would)
 
 
 def _print_patch(run: Run, changes: list[Change]) -> None:

@@ -13,12 +13,17 @@ from . import baseline, catalog, config, discover, engine, reading, selection
 from .baseline import BaselineError, Key
 from .discover import Exclude, File, Unreadable
 from .engine import Fixed, InternalError
+from .facts.model import Dispatcher
 from .mark import mark
+from .project import Project
 from .project import read as facts_of
 from .reading import Reading
 from .report.model import Report, Seen, place
-from .rule import Applicability, Era
+from .rule import Applicability, Era, Finding
 from .sieve import Sieve, Sifted
+from .source import Span
+
+SAFE = Applicability.SAFE
 
 
 @dataclass(frozen=True)
@@ -70,9 +75,21 @@ class Run:
         return reading.gather(self._contents(tick))
 
     def check(self, read: Reading) -> Sifted:
-        """The findings of what was read."""
-        found = engine.check(read.project, self.catalog, self.era, select=self.select, ignore=self.ignore, on_error=self.failures.append)
-        return self.sieve.sift([*read.unreadable, *found], read.sources, read.locations)
+        """The findings of what was read; those that a boundary would settle are called safe to fix where `fix` can put one."""
+        found = self._found(read.project)
+        sifted = self.sieve.sift([*read.unreadable, *found], read.sources, read.locations)
+        wired = {finding.path for finding in sifted.findings if finding.applicability is SAFE and isinstance(finding.fact, Dispatcher)}
+        if not wired:
+            return sifted
+        # Cheaper than the fix itself: only links, and asks the rules, with the boundaries as given.
+        files = (dataclasses.replace(read.project.files[path], boundary=frozenset({"fix"})) for path in wired)
+        left = {_identity(finding) for finding in self._found(read.project.replace(files)) if finding.applicability is not SAFE}
+        return sifted._replace(
+            findings=[
+                finding if finding.fact is None or _identity(finding) in left else dataclasses.replace(finding, applicability=SAFE)
+                for finding in sifted.findings
+            ]
+        )
 
     def fix(self, read: Reading, *, unsafe: bool) -> Fixed:
         """What `fix` would make of what was read. A file from standard input stays alone: no other is written for it."""
@@ -142,6 +159,9 @@ class Run:
         """The keys of all findings, for a baseline in this folder."""
         return [key._replace(path=_relative_to(self.location(key.path), folder)) for key in sifted.keys]
 
+    def _found(self, project: Project) -> list[Finding]:
+        return engine.check(project, self.catalog, self.era, select=self.select, ignore=self.ignore, on_error=self.failures.append)
+
     def _contents(self, tick: Callable[[int], None]) -> Iterator[tuple[File, bytes] | Unreadable]:
         if self.flags.stdin is not None:
             name = os.path.relpath(os.path.abspath(self.flags.paths[0]), self.root).replace(os.sep, "/")
@@ -175,6 +195,10 @@ class Run:
         except (BaselineError, UnicodeDecodeError) as error:
             raise BaselineError(f"{file}: {error}") from error
         return (key._replace(path=_relative_to(os.path.join(file.parent.absolute(), key.path), Path(self.root))) for key in keys)
+
+
+def _identity(finding: Finding) -> tuple[str, str, Span]:
+    return finding.rule, finding.path, finding.span
 
 
 def _seen(read: Reading, show: Callable[[str], str]) -> Iterator[Seen]:

@@ -6,9 +6,11 @@ import io
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
@@ -546,6 +548,21 @@ def test_standard_input_without_a_fix_comes_back_as_it_was(run):
 def test_standard_input_that_cannot_be_read_comes_back_as_it_was(run):
     done = run("fix", "-", stdin=b"import mcp\nx = (\n")
     assert (done.status, done.out) == (2, "import mcp\nx = (\n")
+
+
+SERVERS = Path(__file__).parent.parent / "fixtures" / "servers"
+
+
+@pytest.mark.parametrize("era", ["dual", "modern"])
+@pytest.mark.parametrize("server", sorted(path.parent.name for path in SERVERS.glob("*/server.yaml")))
+def test_fix_keeps_what_check_has_promised(run, tmp_path, server, era):
+    shutil.copytree(SERVERS / server / "before", tmp_path, dirs_exist_ok=True)
+    before = json.loads(run("check", "--era", era, "--output-format", "json").out)["findings"]
+    run("fix", "--era", era)
+    after = json.loads(run("check", "--era", era, "--output-format", "json").out)["findings"]
+    left = Counter((finding["path"], finding["rule"]) for finding in before if finding["applicability"] != "safe")
+    assert Counter((finding["path"], finding["rule"]) for finding in after) <= left
+    assert [finding for finding in after if finding["applicability"] == "safe"] == []
 
 
 # Git

@@ -30,15 +30,21 @@ def statistics(report: Report, *, colour: bool = False) -> str:
     return paint(_statistics(report), colour=colour)
 
 
-def fixes(applied: Mapping[str, Mapping[str, int]], created: Iterable[str], names: Mapping[str, str], *, would: bool) -> str:
-    """What `fix` has done, or would do: by path the number of fixes of each rule, and the new files. `names` has the rules' names."""
+def fixes(
+    applied: Mapping[str, Mapping[str, int]], created: Iterable[str], names: Mapping[str, str], *, settled: int = 0, would: bool
+) -> str:
+    """What `fix` has done, or would do: by path the number of fixes of each rule, and the new files.
+
+    `names` has the rules' names; `settled` is how many findings went without an edit of their own.
+    """
     created = sorted(created)
     number = sum(sum(rules.values()) for rules in applied.values())
     if not number and not created:
         return "Nothing to fix.\n"
     verb, writes = ("Would fix", "write") if would else ("Fixed", "wrote")
     new = f" and {writes} {_count(len(created), 'new file')}" if created else ""
-    lines = [f"{verb} {_count(number, 'finding')} in {_count(len(applied), 'file')}{new}:"]
+    more = f", which settles {settled} more" if settled > 0 else ""
+    lines = [f"{verb} {_count(number, 'finding')} in {_count(len(applied), 'file')}{new}{more}:"]
     for path, rules in sorted(applied.items()):
         lines.append(f"  {visible(path)}: " + ", ".join(f"{rule} {names[rule]} ({rules[rule]})" for rule in sorted(rules)))
     return "".join(f"{line}\n" for line in [*lines, *(f"  {visible(path)}: new" for path in created)])
