@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-TREE = {"source", "rewrite.edits", "rewrite.tree"}
+TREE = {"source", "rewrite.edits", "rewrite.tree", "rewrite.lazy"}
 CUT = TREE | {"rewrite.cut"}
 CHECK = {"source", "facts", "rule"}
 
@@ -24,8 +24,9 @@ LAYERS: dict[str, set[str]] = {
     "scope": set(),
     "rewrite.edits": {"source"},
     "rewrite.files": set(),
+    "rewrite.lazy": set(),
     "rewrite.places": {"source"},
-    "rewrite.tree": {"source", "rewrite.edits", "rewrite.places"},
+    "rewrite.tree": {"source", "rewrite.edits", "rewrite.places", "rewrite.lazy"},
     "rewrite.cut": TREE,
     "rewrite.imports": CUT,
     "rewrite.handlers": CUT | {"facts.model"},

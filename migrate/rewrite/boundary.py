@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import NoReturn
 
-import libcst as cst
-
 from ..facts.code import Place
 from ..facts.emissions import Emission, Send
 from ..facts.functions import Def, Module
@@ -19,6 +17,7 @@ from ..rule import Era
 from ..source import Span
 from . import asking, cut, module
 from .edits import Edit
+from .lazy import cst
 from .lines import above, below, block, call, deeper, enclosing_parentheses, indent_of, line_start, moved, next_line, start_of, step_of
 from .module import Part as RuntimePart
 from .tree import Tree

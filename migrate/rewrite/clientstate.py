@@ -6,8 +6,6 @@ import ast
 import builtins
 from collections.abc import Iterator
 
-import libcst as cst
-
 from ..facts.capabilities import Check
 from ..facts.clientstate import Stored, Use, initial, is_whole, levels, reads, subscribed, uses
 from ..facts.functions import Module, dotted, targets
@@ -16,6 +14,7 @@ from ..rule import Era
 from ..source import Span
 from . import cut
 from .edits import Edit
+from .lazy import cst
 from .tree import Tree
 
 _UPDATED = "notifications/resources/updated"

@@ -6,10 +6,9 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from itertools import takewhile
 
-import libcst as cst
-
 from ..source import Span
 from .edits import Edit
+from .lazy import cst
 from .tree import Tree
 
 

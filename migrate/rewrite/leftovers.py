@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from ..facts.asking import Asking
 from ..facts.functions import Module, dotted, walk
 from ..source import Span
+from . import cut
 from .edits import Edit
 from .tree import Tree
 
@@ -31,9 +32,6 @@ def answers(asking: Asking, module: Module, tree: Tree) -> Iterator[Edit]:
 
 def statement(node: ast.stmt, module: Module, tree: Tree) -> Iterator[Edit]:
     """Deletes one statement by its place."""
-    # A check plans as well, and then LibCST is not wanted.
-    from . import cut
-
     start = module.span(node).start
     found = tree.statement(Span(start, start + 1))
     if found is not None:

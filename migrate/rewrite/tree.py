@@ -13,10 +13,9 @@ from typing import TYPE_CHECKING, TypeVar
 
 from ..source import Source, Span
 from .edits import Edit
+from .lazy import cst
 
 if TYPE_CHECKING:
-    import libcst as cst
-
     from .places import Place
 
 N = TypeVar("N", bound="cst.CSTNode")
@@ -39,8 +38,6 @@ class Tree:
     @cached_property
     def module(self) -> cst.Module:
         """The parsed file. Raises Unwritable where LibCST refuses the text, or would lose bytes of it."""
-        import libcst as cst
-
         try:
             module = cst.parse_module(self._text)
         except cst.ParserSyntaxError as error:
@@ -102,8 +99,6 @@ class Tree:
 
     def statement(self, span: Span) -> cst.BaseStatement | None:
         """The innermost whole statement (one that stands in a block or in the module) around these bytes."""
-        import libcst as cst
-
         innermost = self.innermost(span)
         for node in (innermost, *self.ancestors(innermost)):
             if isinstance(node, cst.BaseStatement) and self._stands_alone(node):
@@ -119,8 +114,6 @@ class Tree:
 
         LibCST renders the statement around it: a statement in a block renders the same alone, given its indentation.
         """
-        import libcst as cst
-
         anchor: cst.CSTNode | None = old if self._stands_alone(old) else None
         anchor = anchor or next((node for node in self.ancestors(old) if self._stands_alone(node)), self.module)
         indent = self.indent(anchor)
@@ -141,8 +134,6 @@ class Tree:
     def _render(self, node: cst.CSTNode, indent: str) -> str:
         if not indent:
             return self.module.code_for_node(node)
-        import libcst as cst
-
         # A block adds its indentation to every line of its statements, and nothing else but its own header.
         block = cst.IndentedBlock(body=[node], indent=indent)  # type: ignore[list-item]
         header = self.module.code_for_node(block.header)
@@ -170,8 +161,6 @@ class Tree:
         return Edit(Span(first, first + len(old.encode("utf-8"))), new)
 
     def _stands_alone(self, node: cst.CSTNode) -> bool:
-        import libcst as cst
-
         return isinstance(node, cst.BaseStatement) and isinstance(self.parent(node), cst.IndentedBlock | cst.Module)
 
     @cached_property
