@@ -71,13 +71,14 @@ def plan(module: Module, tree: Tree, *, era: Era, boundary: frozenset[str] = fro
 
 def elsewhere(module: Module) -> Doubt | None:
     """Why a module that is not the dispatcher's own keeps the server from being wired: it asks, or keeps something, by itself."""
+    if any("mcp_stateless" in (node.module or "") for node in module.tree.body if isinstance(node, ast.ImportFrom)):
+        return None  # wired by hand
     found = asking(module)
-    if found.waiters:
-        return Doubt(module.span(found.waiters[0].request.node), "another module than the dispatcher's asks the client")
+    asks = [*(module.span(waiter.request.node) for waiter in found.waiters), *(doubt.span for doubt in found.doubts)]
+    if asks:
+        return Doubt(asks[0], "another module than the dispatcher's asks the client")
     kept = next((node for stored in levels(module) for node, _ in reads(stored, module)), None) or next(subscribed(module), None)
-    if kept is not None:
-        return Doubt(module.span(kept), "another module than the dispatcher's keeps what its client has set")
-    return next(iter(found.doubts), None)
+    return Doubt(module.span(kept), "another module than the dispatcher's keeps what its client has set") if kept is not None else None
 
 
 def _steps(found: Asking, module: Module, tree: Tree, era: Era, boundary: frozenset[str], handle: str) -> Iterator[Edit | Doubt | int]:

@@ -14,7 +14,7 @@ from ..facts.model import Dispatcher, FileFacts
 from ..project import Project
 from ..rule import Era, NewFile
 from ..source import Source, Span
-from . import module
+from . import asking, module
 from .boundary import Wiring, file_name, wire
 from .edits import Edit
 from .module import Part
@@ -43,7 +43,7 @@ def answers(project: Project, path: str, era: Era) -> tuple[Answer, ...]:
         return ()
     for one in _near(hooks.code, unit, project):
         if found := hooks.find(one):
-            return tuple(_answer(project, one, hook, era) for hook in found)
+            return tuple(_answer(project, one, hook, era, _elsewhere(project, hooks.code, one)) for hook in found)
     return ()
 
 
@@ -73,9 +73,23 @@ def _nearest(fact: Dispatcher, found: Iterable[Answer], path: str) -> Answer:
     return min(inside, key=lambda answer: answer.span.end - answer.span.start) if inside else rest[0]
 
 
-def _answer(project: Project, unit: Unit, found: Hook | Blocker, era: Era) -> Answer:
+def _elsewhere(project: Project, code: Code, unit: Unit) -> Blocker | None:
+    """A module behind the dispatcher's that asks the client, or keeps what it has set, by itself: one file cannot be wired for two."""
+    paths = [unit.module.source.path]
+    for path in paths:
+        paths += [other for other in project.imports(path) if other not in paths and not _is_test(other)]
+    for path in paths[1:]:
+        behind = code.unit(project.files[path].module)
+        if behind is not None and behind is not unit and (doubt := asking.elsewhere(behind.module)) is not None:
+            return Blocker(behind, doubt.span, doubt.reason, "make `MCP` of the server's module known there, and use it by hand")
+    return None
+
+
+def _answer(project: Project, unit: Unit, found: Hook | Blocker, era: Era, elsewhere: Blocker | None) -> Answer:
     if isinstance(found, Blocker):
         return Answer(found.unit.module.source.path, found.span, None, found)
+    if elsewhere is not None:
+        return Answer(elsewhere.unit.module.source.path, elsewhere.span, None, elsewhere)
     place = found.place
     source = place.unit.module.source
     span = place.unit.module.span(place.function.node) if place.function else Span(0, len(source.utf8))
