@@ -5,11 +5,10 @@ LibCST is loaded when the first fix is wanted, not before.
 
 from __future__ import annotations
 
-import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache, partial
+from functools import partial
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, NoReturn
 
@@ -27,7 +26,6 @@ if TYPE_CHECKING:
 
 # Wiring, deleting and importing need two or three; ten means that two fixes undo each other.
 MAX_ROUNDS = 10
-_WORD = re.compile(r"[A-Za-z_]\w*")
 # One statement can lose at most all its names; every pass removes at least one.
 _MAX_PASSES = 20
 
@@ -348,14 +346,16 @@ class _Fixing:
         """Takes away what only deleted code used, where only the new era is served. It counts for no rule."""
         if self.era is not Era.MODERN:
             return {}
-        from .rewrite.sweep import sweep
+        from .rewrite.sweep import mentions, sweep
 
         changed: dict[str, Counter[str]] = {}
         for path, file in self.project.files.items():
             original = self.start.files.get(path)
             if original is None or original.source.text == file.source.text:
                 continue
-            mentioned = frozenset[str]().union(*(_words(other.source) for other in self.project.files.values() if other is not file))
+            # A file that this fix writes knows nothing of those that were there before.
+            others = (other for other in self.project.files.values() if other is not file and other.source.path not in self.created)
+            mentioned = frozenset[str]().union(*(mentions(other.source) for other in others))
             groups = [_Group(tuple(swept)) for swept in sweep(original.source, self._tree(file.source), mentioned)]
             if groups:
                 new, accepted = self._best(file, groups)
@@ -373,11 +373,6 @@ class _Fixing:
         needless = {path for path in self.created if self.wanted_by[path] <= changed.keys()}
         self.created = {path: new for path, new in self.created.items() if path not in needless}
         self.project = Project.link(file for path, file in self.project.files.items() if path not in needless)
-
-
-@lru_cache(maxsize=4096)
-def _words(source: Source) -> frozenset[str]:
-    return frozenset(_WORD.findall(source.text))
 
 
 def _files(groups: Iterable[_Group]) -> Iterator[NewFile]:

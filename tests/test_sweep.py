@@ -6,7 +6,7 @@ from textwrap import dedent
 
 import pytest
 from mcp_migrate.rewrite import edits
-from mcp_migrate.rewrite.sweep import sweep
+from mcp_migrate.rewrite.sweep import mentions, sweep
 from mcp_migrate.rewrite.tree import Tree
 from mcp_migrate.source import Source
 
@@ -73,6 +73,32 @@ def test_what_may_still_be_used_or_does_something_stays(definition: str, use: st
 
 def test_what_other_files_mention_stays() -> None:
     assert gone("def helper(): ...\n", "helper()", "helper") == "def helper(): ...\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("import app\napp.helper\n", True),
+        ("from app import helper as h\n", True),
+        ("patch('app.helper')\n", True),
+        ("monkeypatch.setattr(app, 'helper', 1)\n", True),
+        ("f(helper=1)\n", True),
+        ("getattr(app, name)\nNAMES = ['helper']\n", True),
+        ("NAMES = ['helper']\n", False),
+        ("# helper\n", False),
+        ("def helper(): ...\n", False),
+    ],
+)
+def test_another_file_mentions_what_it_can_reach(text: str, expected: bool) -> None:
+    assert ("helper" in mentions(Source("other.py", text))) is expected
+
+
+def test_state_that_only_deleted_code_changed_goes_though_nobody_read_it() -> None:
+    before = (
+        "class A:\n    def __init__(self):\n        self.x = 1\n        self.ready = False\n    def f(self):\n        self.ready = True\n"
+    )
+    after = before.replace("self.ready = True", "return self.x")
+    assert swept(before, after) == after.replace("        self.ready = False\n", "")
 
 
 def test_what_was_unused_before_stays() -> None:

@@ -11,6 +11,7 @@ import re
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 import libcst as cst
 
@@ -23,6 +24,8 @@ from .tree import Tree
 _Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _DYNAMIC = frozenset({"eval", "exec", "globals", "locals", "vars", "__dict__"})
+# Calls that reach for something by its name.
+_BY_NAME = frozenset({"getattr", "setattr", "hasattr", "delattr", "attrgetter", "methodcaller", "patch", "object"})
 # Calls that make or read a value and do nothing else.
 _QUIET_CALLS = frozenset(
     {"bool", "bytes", "dict", "float", "frozenset", "int", "len", "list", "max", "min", "object", "set", "sorted", "str", "tuple"}
@@ -54,17 +57,29 @@ _DEFINITIONS = (cst.FunctionDef, cst.ClassDef, cst.Assign, cst.AnnAssign, cst.Au
 def sweep(before: Source, tree: Tree, mentioned: Collection[str]) -> Iterator[list[Edit]]:
     """For each name that the way from `before` to the tree left unused, the edits that delete it.
 
-    `mentioned` are the words of all other files. Deleting one name may leave others unused: call again until nothing comes.
+    `mentioned` are the mentions of all other files. Deleting one name may leave others unused: call again until nothing comes.
     """
     was, now = _Mentions(before), _Mentions(tree.source)
     if was.masked or now.masked:
         return  # what newer syntax mentions cannot be seen
     for name, places in now.definitions.items():
-        if name in mentioned or name in now.exported or name.startswith("__") or now.is_used(name) or not was.is_used(name):
+        if name in mentioned or name in now.exported or name.startswith("__") or now.is_used(name):
+            continue
+        # State that deleted code kept, and nobody ever read, has lost its reason as well.
+        if not was.is_used(name) and len(was.definitions[name]) <= len(places):
             continue
         if all(place.may_go for place in places):
             yield list(_cut(tree, places))
     yield from _locals(was, now, tree)
+
+
+@lru_cache(maxsize=4096)
+def mentions(source: Source) -> frozenset[str]:
+    """The names that a file may use of other files. Text is no mention unless names are looked up by it."""
+    mentioned = _Mentions(source)
+    if mentioned.masked:
+        return frozenset(_WORD.findall(source.text))
+    return frozenset(mentioned.spelled | mentioned.quoted if mentioned.dynamic else mentioned.spelled)
 
 
 @dataclass(frozen=True)
@@ -94,10 +109,12 @@ class _Mentions:
         self.definitions: defaultdict[str, list[_Place]] = defaultdict(list)
         self.functions: defaultdict[str, _Function] = defaultdict(_Function)
         self.exported: set[str] = set()
+        self.spelled: set[str] = set()
+        self.quoted: set[str] = set()
         self._uses: defaultdict[str, list[Span]] = defaultdict(list)
         self._decorated: set[str] = set()
         self._prefixes: set[str] = set()
-        self._dynamic = False
+        self.dynamic = False
         tree, self.masked = parse(source)
         self._docstrings = {id(body[0].value) for body in _bodies(tree) if body and isinstance(body[0], ast.Expr)}
         self._classes = {node.name for node in ast.walk(tree) if isinstance(node, ast.ClassDef)}
@@ -111,7 +128,7 @@ class _Mentions:
         own = [place.span for place in self.definitions.get(name, ())]
         if name in self._decorated or any(not any(span.contains(use) for span in own) for use in self._uses.get(name, ())):
             return True
-        return self._dynamic and any(name.startswith(prefix) for prefix in self._prefixes)
+        return self.dynamic and any(name.startswith(prefix) for prefix in self._prefixes)
 
     def _span(self, node: ast.stmt | ast.expr) -> Span:
         assert node.end_lineno is not None
@@ -203,30 +220,42 @@ class _Mentions:
         for scope, node in _scoped(tree, ""):
             match node:
                 case ast.Name(id=name, ctx=ast.Load() | ast.Del()):
-                    self._uses[name].append(self._span(node))
-                    self._dynamic = self._dynamic or name in _DYNAMIC
+                    self._use(name, node)
                     parts = scope.split(".") if scope else []
                     for depth in range(1, len(parts) + 1):
                         self.functions[".".join(parts[:depth])].loads.add(name)
                 case ast.Attribute(attr=name, ctx=ast.Load() | ast.Del()):
-                    self._uses[name].append(self._span(node))
-                    self._dynamic = self._dynamic or name in _DYNAMIC
+                    self._use(name, node)
+                case ast.Attribute(attr=name):
+                    self.spelled.add(name)
                 case ast.AugAssign(target=ast.Name(id=name)) if scope:
                     self.functions[scope].loads.add(name)
-                case ast.Call(func=ast.Name(id="getattr" | "hasattr" | "setattr"), args=[_, key, *_]) if not isinstance(key, ast.Constant):
-                    self._dynamic = True
-                    # Only a name that is computed whole can be any name.
-                    self._prefixes |= {
-                        part.value for part in ast.walk(key) if isinstance(part, ast.Constant) if isinstance(part.value, str)
-                    } or {""}
-                case ast.Constant(value=str() as text) if id(node) not in self._docstrings and len(text) < 200:
-                    for word in _WORD.findall(text) if re.fullmatch(r"[\w.:]+", text) else ():
+                case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name), args=args) if name in _BY_NAME:
+                    self._by_name(args)
+                case ast.Constant(value=str() as text) if id(node) not in self._docstrings and re.fullmatch(r"[\w.:]{1,200}", text):
+                    (self.quoted if text.isidentifier() else self.spelled).update(_WORD.findall(text))
+                    for word in _WORD.findall(text):
                         self._uses[word].append(self._span(node))
                 case ast.keyword(arg=str() as name):
-                    self._uses[name].append(self._span(node.value))
+                    self._use(name, node.value)
                 case ast.ImportFrom(names=names):
                     for alias in names:
+                        self.spelled.add(alias.name)
                         self._uses[alias.asname or alias.name].append(self._span(node))
+
+    def _use(self, name: str, node: ast.expr) -> None:
+        self.spelled.add(name)
+        self._uses[name].append(self._span(node))
+        self.dynamic = self.dynamic or name in _DYNAMIC
+
+    def _by_name(self, args: Sequence[ast.expr]) -> None:
+        """getattr and its like: what they name is used, and what they compute may be any name that begins so."""
+        for key in args[:2]:
+            texts = {part.value for part in ast.walk(key) if isinstance(part, ast.Constant) if isinstance(part.value, str)}
+            self.spelled |= texts
+            if key is args[1 if len(args) > 1 else 0] and not isinstance(key, ast.Constant):
+                self.dynamic = True
+                self._prefixes |= texts or {""}
 
 
 def is_quiet(node: ast.expr) -> bool:
