@@ -88,7 +88,9 @@ def find(code: Code, place: Place) -> Chain | None:
             case ast.Call(func=ast.Attribute(value=base, attr="startswith"), args=[prefix]) if about := subject(code, base, place):
                 # `notifications/` decides nothing about requests; any other prefix may let methods through.
                 complete = complete and (code.text(prefix, place) or "").startswith(("notifications", "$/"))
-            case ast.Call(func=ast.Name(id="getattr"), args=[_, name, *_]) if any(subject(code, n, place) for n in walk(name) if isinstance(n, ast.expr)):
+            case ast.Call(func=ast.Name(id="getattr"), args=[_, name, *_]) if any(
+                subject(code, n, place) for n in walk(name) if isinstance(n, ast.expr)
+            ):
                 complete = False
             case ast.Match(subject=expression, cases=cases):
                 about, texts = _cases(code, expression, cases, place)
@@ -140,9 +142,7 @@ def _of_name(code: Code, name: str, place: Place, depth: int) -> Subject | None:
     for value in assigned(place, name):
         if value is None:
             about = _unpacked(code, name, place)
-        elif isinstance(value, ast.Constant):
-            continue
-        elif isinstance(value, ast.Name) and value.id == name:
+        elif isinstance(value, ast.Constant) or (isinstance(value, ast.Name) and value.id == name):
             continue
         else:
             about = subject(code, value, place, depth)

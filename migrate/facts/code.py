@@ -241,8 +241,16 @@ class Code:
         found = [start]
         seen = {start}
         for place in found:
-            inner = [Place(place.unit, f) for name, f in place.unit.module.functions.items() if place.function and name.startswith(f"{place.name}.")]
-            called = [self.target(node, place) for node in place.nodes if isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Load)]
+            inner = [
+                Place(place.unit, f)
+                for name, f in place.unit.module.functions.items()
+                if place.function and name.startswith(f"{place.name}.")
+            ]
+            called = [
+                self.target(node, place)
+                for node in place.nodes
+                if isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Load)
+            ]
             for other in [*inner, *called]:
                 if isinstance(other, Place) and other.function and other not in seen:
                     seen.add(other)

@@ -152,7 +152,11 @@ class Emissions:
                         return True
                     if not isinstance(func, ast.Attribute) or func.attr not in {"encode", "format", "join"}:
                         return False
-                case ast.Assign(targets=[ast.Name(id=name)]) | ast.AnnAssign(target=ast.Name(id=name)) | ast.NamedExpr(target=ast.Name(id=name)):
+                case (
+                    ast.Assign(targets=[ast.Name(id=name)])
+                    | ast.AnnAssign(target=ast.Name(id=name))
+                    | ast.NamedExpr(target=ast.Name(id=name))
+                ):
                     return any(
                         isinstance(call, ast.Call) and self._writes(call, place) and any(_loads(argument, name) for argument in call.args)
                         for call in place.nodes
@@ -181,7 +185,12 @@ class Emissions:
                 return emission, emission.parameter
         assert target.function
         for node in target.nodes:
-            if isinstance(node, ast.Call) and (inner := self.code.function(node, target)) and inner != target and (found := self.writer(inner, depth + 1)):
+            if (
+                isinstance(node, ast.Call)
+                and (inner := self.code.function(node, target))
+                and inner != target
+                and (found := self.writer(inner, depth + 1))
+            ):
                 emission, parameter = found
                 payload = _argument(node, parameter, inner)
                 if isinstance(payload, ast.Name) and payload.id in target.function.parameters and not assigned(target, payload.id):
@@ -207,7 +216,11 @@ class Emissions:
                 return frozenset({Kind.PARAMETER})
             if values:
                 found = frozenset[Kind]().union(
-                    *(frozenset({Kind.UNKNOWN}) if v is None else self.kinds(v, around, depth) for v in values if not (isinstance(v, ast.Name) and v.id == name))
+                    *(
+                        frozenset({Kind.UNKNOWN}) if v is None else self.kinds(v, around, depth)
+                        for v in values
+                        if not (isinstance(v, ast.Name) and v.id == name)
+                    )
                 )
                 return self._with_stores(found, name, around)
         bound = place.unit.names.bindings.get(name)
@@ -218,7 +231,9 @@ class Emissions:
         stored = {
             self.code.text(key, place)
             for node in place.nodes
-            for key in ([node.slice] if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store) and dotted(node.value) == name else [])
+            for key in (
+                [node.slice] if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store) and dotted(node.value) == name else []
+            )
         }
         if "result" in stored:
             found |= {Kind.REPLY}
@@ -235,12 +250,15 @@ def _just_given(payload: ast.expr, place: Place) -> ast.expr | None:
     parents = place.unit.module.parents
     while not isinstance(statement, ast.stmt):
         statement = parents[statement]
-    for field in ("body", "orelse", "finalbody"):
-        block = getattr(parents[statement], field, None)
+    for name in ("body", "orelse", "finalbody"):
+        block = getattr(parents[statement], name, None)
         if isinstance(payload, ast.Name) and isinstance(block, list) and statement in block[1:]:
             match block[block.index(statement) - 1]:
-                case ast.Assign(targets=[ast.Name(id=name)], value=value) | ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value):
-                    return value if name == payload.id else None
+                case (
+                    ast.Assign(targets=[ast.Name(id=given)], value=value)
+                    | ast.AnnAssign(target=ast.Name(id=given), value=ast.expr() as value)
+                ):
+                    return value if given == payload.id else None
     return None
 
 

@@ -116,7 +116,8 @@ def _in_handshake(module: Module, node: ast.AST) -> bool:
 
 
 def _names_handshake(test: ast.expr) -> bool:
-    return any(_is_handshake(node) or isinstance(node, ast.Name | ast.Attribute) and "INITIALIZE" in _last(node) for node in ast.walk(test))
+    names = (_last(node) for node in ast.walk(test) if isinstance(node, ast.Name | ast.Attribute))
+    return any(_is_handshake(node) for node in ast.walk(test)) or any("INITIALIZE" in name for name in names)
 
 
 def _is_handshake(node: ast.AST) -> bool:
@@ -161,13 +162,16 @@ def _refuses(body: list[ast.stmt]) -> bool:
         return True
     nodes = [node for statement in body for node in walk(statement)]
     return any(
-        isinstance(node, ast.Constant) and (node.value == 32002 or isinstance(node.value, str) and "initiali" in node.value.lower()) for node in nodes
+        isinstance(node, ast.Constant) and (node.value == 32002 or (isinstance(node.value, str) and "initiali" in node.value.lower()))
+        for node in nodes
     )
 
 
 def _exits(body: list[ast.stmt]) -> bool:
     return any(
-        isinstance(node, ast.Call) and dotted(node.func) in {"sys.exit", "exit", "quit", "os._exit"} for statement in body for node in walk(statement)
+        isinstance(node, ast.Call) and dotted(node.func) in {"sys.exit", "exit", "quit", "os._exit"}
+        for statement in body
+        for node in walk(statement)
     )
 
 
@@ -182,4 +186,3 @@ def _scope(module: Module, node: ast.AST) -> str:
 
 def _last(node: ast.Name | ast.Attribute) -> str:
     return node.id if isinstance(node, ast.Name) else node.attr
-

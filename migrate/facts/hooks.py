@@ -84,7 +84,9 @@ class Hooks:
         # A function that calls other dispatchers is tried first: one hook covers them all.
         inside = {chain.place: self._inside(chain.place) for chain in found}
         for chain in sorted(found, key=lambda c: -sum(c2.place in inside[c.place] for c2 in found)):
-            if chain.place in taken or any(place.unit is unit and place.name in behind for place in [chain.place, *self._above(chain.place)]):
+            if chain.place in taken or any(
+                place.unit is unit and place.name in behind for place in [chain.place, *self._above(chain.place)]
+            ):
                 continue
             answer = self._enter(chain, [c for c in found if c.place in inside[chain.place]])
             if isinstance(answer, Hook):
@@ -124,7 +126,12 @@ class Hooks:
 
     def _holders(self, place: Place, subject: Subject, start: Place, depth: int = 0) -> set[tuple[Place, str]] | Blocker:
         if subject.origin is Origin.TYPED:
-            return self._block(place, None, f"`{subject.name}` is a typed request, not the message itself", "wrap the application, or parse to a dict first")
+            return self._block(
+                place,
+                None,
+                f"`{subject.name}` is a typed request, not the message itself",
+                "wrap the application, or parse to a dict first",
+            )
         if subject.origin is Origin.MESSAGE:
             for around in place.enclosing():
                 parameters = around.function.parameters if around.function else ()
@@ -155,7 +162,9 @@ class Hooks:
         proof = self.replies.function(place)
         if proof.sure and proof.reply:
             if (other := self._also_sends(place)) is not None:
-                return self._block(other.place, other.node, "replies are returned, but this one is written directly", "return this reply too")
+                return self._block(
+                    other.place, other.node, "replies are returned, but this one is written directly", "return this reply too"
+                )
             return self._decorator(*self._outermost(place, message), methods)
         if proof.sure or not any(isinstance(n, ast.Return) and n.value is not None and not _is_none(n.value) for n in place.nodes):
             return self._sender(place, message, methods)
@@ -163,7 +172,12 @@ class Hooks:
         if len(above) == 1 and depth < _MAX_CLIMB and not isinstance(answer := self._prove(*above.pop(), methods, depth + 1), Blocker):
             return answer
         at = proof.at or (place, None)
-        return self._block(at[0], at[1], f"`{place.name}` does not surely return a JSON-RPC reply or None: {proof.doubt}", "wire `begin` and `finish` by hand")
+        return self._block(
+            at[0],
+            at[1],
+            f"`{place.name}` does not surely return a JSON-RPC reply or None: {proof.doubt}",
+            "wire `begin` and `finish` by hand",
+        )
 
     def _outermost(self, place: Place, message: str) -> tuple[Place, str]:
         """The highest function that takes the same message and gives back the same reply."""
@@ -175,7 +189,12 @@ class Hooks:
             if len(above) != 1 or len(arguments) != 1 or not all(c.direct for c in calls):
                 break
             caller, name = above.pop(), arguments.pop()
-            if caller.function is None or name not in caller.function.parameters or self._is_rebound(caller, name) or caller.unit is not place.unit:
+            if (
+                caller.function is None
+                or name not in caller.function.parameters
+                or self._is_rebound(caller, name)
+                or caller.unit is not place.unit
+            ):
                 break
             proof = self.replies.function(caller)
             if not (proof.sure and proof.reply) or self._also_sends(caller):
@@ -189,17 +208,21 @@ class Hooks:
             return identity_
         if (problem := self._around(place)) is not None:
             return problem
-        noise = [e for e in self._unsolicited(place.unit)]
+        noise = self._unsolicited(place.unit)
         if (problem := self._elsewhere(place, noise)) is not None:
             return problem
         never_none = not self.replies.function(place).nothing
         untested = []
         for call in self.code.callers(place):
+            if self._is_made_up(call, place, message):
+                continue
             match self._tests(call, place):
                 case False:
                     untested.append(call)
                 case None if never_none:
-                    return self._block(call.place, call.node, f"what becomes of the value of `{place.name}` is not clear, and it was never None before")
+                    return self._block(
+                        call.place, call.node, f"what becomes of the value of `{place.name}` is not clear, and it was never None before"
+                    )
         if any(call.place.unit is not place.unit for call in untested):
             other = next(call for call in untested if call.place.unit is not place.unit)
             return self._block(other.place, other.node, f"this writes whatever `{place.name}` returns, None too", "skip None here")
@@ -233,7 +256,12 @@ class Hooks:
             return Hook(Strategy.SENDER, place, message, identity_, methods, writer=writer, outgoing=_unique(emissions), refusals=refused)
         early = next((send for send in sends if send.place == place), None)
         if early is None:
-            return self._block(place, None, "its replies leave in several ways, none of which could carry an early answer", "write replies through one function")
+            return self._block(
+                place,
+                None,
+                "its replies leave in several ways, none of which could carry an early answer",
+                "write replies through one function",
+            )
         return Hook(Strategy.SPLIT, place, message, identity_, methods, outgoing=_unique(emissions), early=early, refusals=refused)
 
     def _split(self, place: Place, message: str, methods: frozenset[str] | None) -> Hook | Blocker:
@@ -243,7 +271,9 @@ class Hooks:
         returned = [n for n in place.nodes if isinstance(n, ast.Return) and place.function]
         finish = [reply for n in returned if (reply := self._returned(n, place)) is not None]
         if any(self.replies.expression(reply, place).nothing for reply in finish):
-            return self._block(place, None, "a reply is returned that may be None", "move the dispatch into a function that takes the message")
+            return self._block(
+                place, None, "a reply is returned that may be None", "move the dispatch into a function that takes the message"
+            )
         if finish:
             doubts = [p for n in returned if not (p := self.replies.expression(n.value, place)).sure and self._returned(n, place) is None]
             if doubts:
@@ -290,7 +320,12 @@ class Hooks:
         if way.http is not None:
             return self._http(place, way.http)
         if not way.stdio:
-            return self._block(place, None, "nothing in the project feeds it from stdin, so its transport is not known", "decorate it with the boundary by hand")
+            return self._block(
+                place,
+                None,
+                "nothing in the project feeds it from stdin, so its transport is not known",
+                "decorate it with the boundary by hand",
+            )
         inside = set(self._inside(place))
         for unit in {p.unit for p in [*inside, *self._above(place)]}:
             for test in first_messages(unit.module):
@@ -299,13 +334,22 @@ class Hooks:
             for refusal in refusals(unit.module):
                 at = Place(unit, unit.module.function_of(refusal.node))
                 if at in inside and unit is not place.unit:
-                    return self._block(at, refusal.node, "requests are refused before the handshake, in another module", "let 2026-07-28 requests pass here")
+                    return self._block(
+                        at,
+                        refusal.node,
+                        "requests are refused before the handshake, in another module",
+                        "let 2026-07-28 requests pass here",
+                    )
                 if at in self._above(place) and at not in inside:
-                    return self._block(at, refusal.node, "requests are refused before they reach the dispatcher", "let 2026-07-28 requests pass here")
+                    return self._block(
+                        at, refusal.node, "requests are refused before they reach the dispatcher", "let 2026-07-28 requests pass here"
+                    )
         return None
 
     def _http(self, place: Place, endpoint: Place) -> Blocker:
-        return self._block(endpoint, None, f"`{place.name}` is reached over HTTP; headers and status are known in the endpoint only", "wire the endpoint")
+        return self._block(
+            endpoint, None, f"`{place.name}` is reached over HTTP; headers and status are known in the endpoint only", "wire the endpoint"
+        )
 
     def _above(self, place: Place) -> tuple[Place, ...]:
         found: list[Place] = [place]
@@ -330,12 +374,16 @@ class Hooks:
 
     def _unsolicited(self, unit: Unit) -> list[Emission]:
         """What writes the notifications and requests that this module sends."""
-        return [send.writer for place in unit.places for send in self.emissions.sends(place) if send.kinds & {Kind.NOTIFICATION, Kind.REQUEST}]
+        return [
+            send.writer for place in unit.places for send in self.emissions.sends(place) if send.kinds & {Kind.NOTIFICATION, Kind.REQUEST}
+        ]
 
     def _elsewhere(self, place: Place, emissions: Iterable[Emission]) -> Blocker | None:
         for emission in emissions:
             if emission.place.unit is not place.unit:
-                return self._block(emission.place, emission.dumps, "messages are written in another module", "write those of `MCP.outgoing(message)` here")
+                return self._block(
+                    emission.place, emission.dumps, "messages are written in another module", "write those of `MCP.outgoing(message)` here"
+                )
         return None
 
     # -- what leaves --------------------------------------------------------------
@@ -344,7 +392,7 @@ class Hooks:
         for other in self._inside(place):
             for send in self.emissions.sends(other):
                 through = Kind.PARAMETER in send.writer.kinds
-                if Kind.REPLY in send.kinds or through and Kind.UNKNOWN in send.kinds:
+                if Kind.REPLY in send.kinds or (through and Kind.UNKNOWN in send.kinds):
                     return send
         return None
 
@@ -365,13 +413,23 @@ class Hooks:
                     for argument in [*node.args, *(k.value for k in node.keywords)]:
                         target = self.code.target(argument, other) if isinstance(argument, ast.Name | ast.Attribute) else None
                         if isinstance(target, Place) and any(s.place in self._inside(target) for s in sends):
-                            return self._block(other, node, "replies are written by another thread, which does not know the request", "return the reply to the dispatcher")
+                            return self._block(
+                                other,
+                                node,
+                                "replies are written by another thread, which does not know the request",
+                                "return the reply to the dispatcher",
+                            )
         return sends
 
     def _can_send(self, writer: Place, place: Place, parameter: str) -> bool:
         """Whether the boundary can call the writer with one message."""
         function = writer.function
-        if function is None or not function.parameters or function.parameters[0] != parameter or "." in function.name.removeprefix(f"{function.owner}."):
+        if (
+            function is None
+            or not function.parameters
+            or function.parameters[0] != parameter
+            or "." in function.name.removeprefix(f"{function.owner}.")
+        ):
             return False
         args = function.node.args
         positional = [*args.posonlyargs, *args.args]
@@ -398,15 +456,24 @@ class Hooks:
                     if self._is_parsed(value, place):
                         found.append(node)
                     elif not _is_default(value, message):
-                        return self._block(place, node, f"`{message}` is given another value on the way", "keep the parsed message under one name")
-                case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value) if name == message and self._is_parsed(value, place):
+                        return self._block(
+                            place, node, f"`{message}` is given another value on the way", "keep the parsed message under one name"
+                        )
+                case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value) if name == message and self._is_parsed(
+                    value, place
+                ):
                     found.append(node)
                 case ast.For(target=ast.Name(id=name)) | ast.AsyncFor(target=ast.Name(id=name)) if name == message:
                     if not self._is_parsed(node.iter, place):
                         return self._block(place, node, f"what `{message}` runs over could not be followed")
                     found.append(node)
         if len(found) != 1 or len([v for v in assigned(place, message) if v is None or not _is_default(v, message)]) != 1:
-            return self._block(place, None, f"the one place where `{message}` is parsed could not be found", "put the boundary where the message has been parsed")
+            return self._block(
+                place,
+                None,
+                f"the one place where `{message}` is parsed could not be found",
+                "put the boundary where the message has been parsed",
+            )
         return found[0]
 
     def _is_parsed(self, value: ast.expr, place: Place, depth: int = 0) -> bool:
@@ -431,7 +498,7 @@ class Hooks:
             return None
         unit, node = call.place.unit, call.node
         around: ast.AST = node
-        while isinstance(parent := unit.module.parents[around], ast.Await) or isinstance(parent, ast.Call) and unwrap(parent) is node:
+        while isinstance(parent := unit.module.parents[around], ast.Await) or (isinstance(parent, ast.Call) and unwrap(parent) is node):
             around = parent
         match parent:
             case ast.Assign(targets=[ast.Name(id=name)]) | ast.AnnAssign(target=ast.Name(id=name)):
@@ -447,8 +514,30 @@ class Hooks:
                 return False if self._is_sent(parent, call.place) else None
         return None
 
+    def _is_made_up(self, call: Call, place: Place, message: str) -> bool:
+        """Whether the caller hands in messages that it has written itself, as demos and checks do."""
+        assert place.function
+        argument = call.argument(message, place.function)
+        match argument:
+            case ast.Dict():
+                return True
+            case ast.Name(id=name):
+                for node in call.place.nodes:
+                    if isinstance(node, ast.For) and isinstance(node.target, ast.Name) and node.target.id == name:
+                        ran = node.iter
+                        if isinstance(ran, ast.Name):
+                            values = assigned(call.place, ran.id) or [call.place.unit.names.bindings.get(ran.id)]
+                            return len(values) == 1 and isinstance(values[0], ast.List | ast.Tuple)
+                        return isinstance(ran, ast.List | ast.Tuple)
+                values = assigned(call.place, name)
+                return bool(values) and all(isinstance(value, ast.Dict) for value in values)
+        return False
+
     def _writes(self, place: Place, name: str) -> bool:
-        return any(isinstance(n, ast.Name) and n.id == name and isinstance(p := place.unit.module.parents[n], ast.Call) and self._is_sent(p, place) for n in place.nodes)
+        return any(
+            isinstance(n, ast.Name) and n.id == name and isinstance(p := place.unit.module.parents[n], ast.Call) and self._is_sent(p, place)
+            for n in place.nodes
+        )
 
     def _is_sent(self, call: ast.Call, place: Place) -> bool:
         if any(e.dumps is call for e in self.emissions.of(place.unit)):
@@ -476,7 +565,9 @@ class Hooks:
 def _requests(methods: frozenset[str]) -> frozenset[str]:
     """What is left for a 2026-07-28 client to call."""
     return frozenset(
-        m for m in methods - REMOVED_REQUESTS - ADDED_REQUESTS - NOTIFICATIONS - SPELLINGS.keys() if m and not m.startswith(("notifications/", "$/"))
+        m
+        for m in methods - REMOVED_REQUESTS - ADDED_REQUESTS - NOTIFICATIONS - SPELLINGS.keys()
+        if m and not m.startswith(("notifications/", "$/"))
     )
 
 

@@ -25,14 +25,37 @@ class Needs(Enum):
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
-    """One expression of the identity. `text` spells it without the locals of its function; `hoist` says that the branch can share it."""
+class Spelling:
+    """An expression that means the same outside of its function, once each of these local names is replaced by what it was given."""
 
     node: ast.expr
-    text: str
+    inner: tuple[tuple[ast.Name, Spelling], ...] = ()
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The names that are left."""
+        replaced = {id(name) for name, _ in self.inner}
+        own = {n.id for n in ast.walk(self.node) if isinstance(n, ast.Name) and id(n) not in replaced} - _bound_inside(self.node)
+        return frozenset(own).union(*(spelling.names for _, spelling in self.inner))
+
+    def calls(self) -> Iterator[ast.Call]:
+        yield from (n for n in ast.walk(self.node) if isinstance(n, ast.Call))
+        for _, spelling in self.inner:
+            yield from spelling.calls()
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """One expression of the identity. `hoist` says that it is a literal in the branch, which can share a name with others."""
+
+    spelling: Spelling
     needs: Needs
-    names: frozenset[str]  # the module's names that it uses
-    hoist: bool  # a literal in the branch, worth a name of its own
+    hoist: bool
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The module's names that it uses."""
+        return self.spelling.names - {"self"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,87 +116,62 @@ def _without_version(code: Code, place: Place, node: ast.Dict) -> ast.Dict:
 
 
 def _part(code: Code, node: ast.expr, place: Place) -> Part | Unknown:
-    spelled = _Spell(place).expression(node)
-    if isinstance(spelled, Unknown):
-        return spelled
-    names = frozenset(n.id for n in ast.walk(spelled) if isinstance(n, ast.Name)) - _bound_inside(spelled) - {"self"}
-    text = place.unit.module.text(node) if spelled is node else ast.unparse(spelled)
-    uses_self = any(isinstance(n, ast.Name) and n.id in {"self", "cls"} for n in ast.walk(spelled))
-    if uses_self and any(isinstance(n, ast.Name) and n.id == "cls" for n in ast.walk(spelled)):
+    spelling = _spelled(node, place, len(_body(place)), 0)
+    if isinstance(spelling, Unknown):
+        return spelling
+    if "cls" in spelling.names:
         return Unknown("the initialize answer depends on the class that it is asked of", place, node)
-    if uses_self:
+    if "self" in spelling.names:
         needs = Needs.INSTANCE
-    elif any(isinstance(n, ast.Call) and not _is_pure(n) for n in ast.walk(spelled)) or any(_changes(name, place) for name in names):
+    elif any(not is_pure(call) for call in spelling.calls()) or any(_changes(name, place) for name in spelling.names):
         needs = Needs.CALL
     else:
         needs = Needs.IMPORT
-    return Part(node, text, needs, names, hoist=spelled is node and needs is Needs.IMPORT and not isinstance(node, ast.Name | ast.Attribute))
+    hoist = needs is Needs.IMPORT and not spelling.inner and not isinstance(node, ast.Name | ast.Attribute)
+    return Part(spelling, needs, hoist)
 
 
-class _Spell:
-    """Replaces the locals of a function by what they were given, as long as that is one expression."""
+def _spelled(node: ast.expr, place: Place, before: int, depth: int) -> Spelling | Unknown:
+    """The spelling of an expression; `before` numbers the statement of the function that it stands in."""
+    if depth > _MAX_DEPTH or any(isinstance(n, ast.Await | ast.Yield | ast.YieldFrom | ast.NamedExpr) for n in ast.walk(node)):
+        return Unknown("the initialize answer waits for something", place, node)
+    bound = _bound_inside(node)
+    inner: list[tuple[ast.Name, Spelling]] = []
+    for name in ast.walk(node):
+        if not isinstance(name, ast.Name) or name.id in bound or (name.id == "self" and place.owner):
+            continue
+        found = _local(name, place, before, depth)
+        if isinstance(found, Unknown):
+            return found
+        if found is not None:
+            inner.append((name, found))
+    return Spelling(node, tuple(inner))
 
-    def __init__(self, place: Place) -> None:
-        self.place = place
 
-    def expression(self, node: ast.expr, depth: int = 0) -> ast.expr | Unknown:
-        trouble: list[Unknown] = []
-        outer = self
-
-        class Inline(ast.NodeTransformer):
-            def visit_Name(self, name: ast.Name) -> ast.AST:
-                if name.id in bound or not isinstance(name.ctx, ast.Load):
-                    return name
-                found = outer.local(name, depth)
-                if isinstance(found, Unknown):
-                    trouble.append(found)
-                    return name
-                return name if found is None else found
-
-        bound = _bound_inside(node)
-        if any(isinstance(n, ast.Await | ast.Yield | ast.YieldFrom | ast.NamedExpr) for n in ast.walk(node)):
-            return Unknown("the initialize answer waits for something", self.place, node)
-        if not any(isinstance(n, ast.Name) and n.id not in bound and self.local(n, depth) is not None for n in ast.walk(node)):
-            return node
-        copied = ast.parse(ast.unparse(node), mode="eval").body
-        made = Inline().visit(copied)
-        return trouble[0] if trouble else made
-
-    def local(self, name: ast.Name, depth: int) -> ast.expr | Unknown | None:
-        """What a local name stands for; None for a name that is not local."""
-        if name.id == "self" and self.place.owner:
-            return None
-        function = self.place.function
-        if function is None:
-            return None
-        doubt = Unknown(f"`{name.id}` of the initialize answer cannot be known before the request", self.place, name)
-        values = assigned(self.place, name.id)
-        if not values:
-            for around in list(self.place.enclosing()):
-                if around.function and name.id in around.function.parameters or around != self.place and assigned(around, name.id):
-                    return doubt
-            return None
-        if depth > _MAX_DEPTH or any(value is None for value in values) or name.id in function.parameters or not _is_straight(self.place, name.id):
+def _local(name: ast.Name, place: Place, before: int, depth: int) -> Spelling | Unknown | None:
+    """What a local name stands for at a statement; None for a name that is not local."""
+    doubt = Unknown(f"`{name.id}` of the initialize answer cannot be known before the request", place, name)
+    for around in place.enclosing():
+        if around.function and name.id in around.function.parameters:
             return doubt
-        # Straight-line code: each value may use the one before it.
-        made: ast.expr | Unknown = values[0]  # type: ignore[assignment]
-        made = self.expression(made, depth + 1) if isinstance(made, ast.expr) else made
-        for value in values[1:]:
-            if isinstance(made, Unknown):
-                return made
-            before = made
+        if not assigned(around, name.id):
+            continue
+        if around != place or not _is_straight(place, name.id):
+            return doubt
+        for at, statement in reversed(list(enumerate(_body(place)[:before]))):
+            match statement:
+                case (
+                    ast.Assign(targets=[ast.Name(id=found)], value=value)
+                    | ast.AnnAssign(target=ast.Name(id=found), value=ast.expr() as value)
+                ):
+                    if found == name.id:
+                        return _spelled(value, place, at, depth + 1)
+        return doubt
+    return None
 
-            class Chain(ast.NodeTransformer):
-                def visit_Name(self, node: ast.Name, before: ast.expr = before) -> ast.AST:
-                    return before if node.id == name.id and isinstance(node.ctx, ast.Load) else node
 
-            assert value is not None
-            copied = ast.parse(ast.unparse(value), mode="eval").body
-            others = [n for n in ast.walk(value) if isinstance(n, ast.Name) and n.id != name.id and n.id not in _bound_inside(value)]
-            if any(self.local(n, depth + 1) is not None for n in others):
-                return doubt
-            made = Chain().visit(copied)
-        return made
+def _body(place: Place) -> list[ast.stmt]:
+    return place.function.node.body if place.function else []
 
 
 def _is_straight(place: Place, name: str) -> bool:
@@ -187,7 +185,9 @@ def _is_straight(place: Place, name: str) -> bool:
                     return False
                 case ast.Subscript(value=ast.Name(id=found), ctx=ast.Store() | ast.Del()) if found == name:
                     return False
-                case ast.Call(func=ast.Attribute(value=ast.Name(id=found), attr="update" | "setdefault" | "pop" | "append" | "clear")) if found == name:
+                case ast.Call(func=ast.Attribute(value=ast.Name(id=found), attr="update" | "setdefault" | "pop" | "append" | "clear")) if (
+                    found == name
+                ):
                     return False
     return True
 
@@ -204,13 +204,26 @@ def _changes(name: str, place: Place) -> bool:
     return bound > 1
 
 
-def _is_pure(call: ast.Call) -> bool:
+def is_pure(call: ast.Call) -> bool:
     """Calls that give the same at import time as later, for arguments that do."""
     match call.func:
         case ast.Name(id=name):
             return name in {"dict", "list", "tuple", "sorted", "str", "len", "frozenset", "set"}
         case ast.Attribute(attr=name):
-            return name in {"join", "format", "strip", "dedent", "values", "keys", "items", "upper", "lower", "replace", "getenv", "version"}
+            return name in {
+                "join",
+                "format",
+                "strip",
+                "dedent",
+                "values",
+                "keys",
+                "items",
+                "upper",
+                "lower",
+                "replace",
+                "getenv",
+                "version",
+            }
     return False
 
 
@@ -228,7 +241,9 @@ def is_defined_by(statement: ast.stmt, name: str) -> bool:
             return found == name
         case ast.Import(names=names) | ast.ImportFrom(names=names):
             return any((alias.asname or alias.name.partition(".")[0]) == name for alias in names)
-    return any(isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store) and n.id == name for n in ast.walk(statement) if not isinstance(n, Def))
+    return any(
+        isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store) and n.id == name for n in ast.walk(statement) if not isinstance(n, Def)
+    )
 
 
 def is_builtin(name: str) -> bool:

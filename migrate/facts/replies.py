@@ -67,7 +67,7 @@ class Replies:
             case ast.IfExp(body=body, orelse=orelse):
                 return self.expression(body, place, depth) | self.expression(orelse, place, depth)
             case ast.BoolOp(op=ast.Or(), values=values):
-                return self._any((self.expression(value, place, depth) for value in values))
+                return self._any(self.expression(value, place, depth) for value in values)
             case ast.NamedExpr(value=value):
                 return self.expression(value, place, depth)
             case ast.Name(id=name):

@@ -11,7 +11,18 @@ from .functions import dotted
 _ROUTES = frozenset({"post", "get", "put", "delete", "route", "api_route", "websocket", "api_view", "csrf_exempt", "endpoint", "app.route"})
 _REQUESTS = frozenset({"Request", "HttpRequest", "HTTPConnection", "WebSocket"})
 _BASES = ("HTTPRequestHandler", "APIView", "RequestHandler", "HTTPEndpoint", "View", "ViewSet", "Resource")
-_RESPONSES = frozenset({"JSONResponse", "JsonResponse", "json_response", "StreamingResponse", "EventSourceResponse", "HttpResponse", "jsonify", "HTTPException"})
+_RESPONSES = frozenset(
+    {
+        "JSONResponse",
+        "JsonResponse",
+        "json_response",
+        "StreamingResponse",
+        "EventSourceResponse",
+        "HttpResponse",
+        "jsonify",
+        "HTTPException",
+    }
+)
 
 
 @dataclass(frozen=True)
@@ -71,7 +82,9 @@ def reads_stdin(unit: Unit) -> bool:
 def reads_lines(place: Place) -> bool:
     """Whether a function parses each line of a stream that it is given."""
     parses = any(isinstance(n, ast.Call) and dotted(n.func).rpartition(".")[2] in {"loads", "load"} for n in place.nodes)
-    loops = any(isinstance(n, ast.For | ast.AsyncFor) or (isinstance(n, ast.Call) and dotted(n.func).endswith("readline")) for n in place.nodes)
+    loops = any(
+        isinstance(n, ast.For | ast.AsyncFor) or (isinstance(n, ast.Call) and dotted(n.func).endswith("readline")) for n in place.nodes
+    )
     return parses and loops
 
 

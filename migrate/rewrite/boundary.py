@@ -12,7 +12,7 @@ from ..facts.code import Place
 from ..facts.emissions import Emission, Send
 from ..facts.functions import Def, Module
 from ..facts.hooks import Blocker, Hook, Strategy
-from ..facts.identity import Needs, Part, is_builtin, is_defined_by
+from ..facts.identity import Needs, Part, Spelling, is_builtin, is_defined_by, is_pure
 from ..rule import Era
 from ..source import Span
 from . import asking, cut, module
@@ -70,7 +70,11 @@ class _Wire:
             self._stop(plan.span, plan.reason)
         self.parts |= {RuntimePart(name) for name in plan.parts}
         if "ask" in plan.parts and self.hook.strategy is Strategy.SPLIT:
-            self._stop(self._at(self.hook.place), "the server asks its client, but its messages are handled in the loop itself", "move the dispatch into a function")
+            self._stop(
+                self._at(self.hook.place),
+                "the server asks its client, but its messages are handled in the loop itself",
+                "move the dispatch into a function",
+            )
         edits = [
             *self._object(plan.before, package),
             *self._entry(),
@@ -88,7 +92,9 @@ class _Wire:
     def _object(self, before: int | None, package: str | None) -> Iterator[Edit]:
         """The names that the old branch shares with the object, and the object."""
         body = self.module.tree.body
-        limit = self._index(start_of(self.module, self.hook.place.function.node) if self.hook.place.function else self._at(self.hook.place).start)
+        limit = self._index(
+            start_of(self.module, self.hook.place.function.node) if self.hook.place.function else self._at(self.hook.place).start
+        )
         if before is not None:
             limit = min(limit, self._index(before))
         identity = self.hook.identity
@@ -97,11 +103,17 @@ class _Wire:
         used = {name for part in parts.values() if part and part.needs is Needs.IMPORT for name in part.names if not is_builtin(name)}
         if foreign:
             self._import(used, package)
-        after = max((at for at, s in enumerate(body[:limit]) if isinstance(s, ast.Import | ast.ImportFrom | ast.Try) and _is_import(s)), default=-1)
+        after = max(
+            (at for at, s in enumerate(body[:limit]) if isinstance(s, ast.Import | ast.ImportFrom | ast.Try) and _is_import(s)), default=-1
+        )
         defined = {name: [at for at, s in enumerate(body) if is_defined_by(s, name)] for name in used}
         late = {name for name, found in defined.items() if not foreign and (not found or max(found) >= limit)}
         after = max([after, *(max(found) for name, found in defined.items() if name not in late and found)])
-        while after + 1 < limit and _is_simple(body[after + 1]) and (after >= 0 or _is_docstring(body[after + 1]) or isinstance(body[after + 1], ast.Assign)):
+        while (
+            after + 1 < limit
+            and _is_simple(body[after + 1])
+            and (after >= 0 or _is_docstring(body[after + 1]) or isinstance(body[after + 1], ast.Assign))
+        ):
             after += 1
         texts: dict[str, str] = {}
         lines: list[str] = []
@@ -112,14 +124,14 @@ class _Wire:
                 texts[name] = '""' if name == "instructions" else "{}"
                 yield self._assigned(name, part, foreign)
                 continue
-            text = self._text(part)
+            text = self._text(part.spelling)
             if part.needs is Needs.CALL or part.names & late:
                 texts[name] = f"lambda: {text}"
             elif part.hoist and self.era is Era.DUAL and not foreign:
                 constant = self._free(_CONSTANTS[name])
                 lines.append(f"{constant} = {text}")
                 texts[name] = constant
-                span = self.module.span(part.node)
+                span = self.module.span(part.spelling.node)
                 yield Edit(enclosing_parentheses(self.source, span), constant)
             else:
                 texts[name] = text
@@ -133,9 +145,17 @@ class _Wire:
         parts = (self.hook.identity.info, self.hook.identity.capabilities, self.hook.identity.instructions)
         beside = PurePosixPath(source.path).parent == PurePosixPath(self.source.path).parent
         if any(part is not None and part.needs is not Needs.IMPORT for part in parts) or (names and (not beside or names & self.taken)):
-            self._stop(self._at(self.hook.place), f"the initialize answer is built in {source.path}, from names that are not known here", "name the server here by hand")
+            self._stop(
+                self._at(self.hook.place),
+                f"the initialize answer is built in {source.path}, from names that are not known here",
+                "name the server here by hand",
+            )
         if any(target == own.name or target.startswith(f"{own.name}.") for target in theirs.names.imports.values()) and names:
-            self._stop(self._at(self.hook.place), f"the initialize answer is built in {source.path}, which imports this module", "name the server here by hand")
+            self._stop(
+                self._at(self.hook.place),
+                f"the initialize answer is built in {source.path}, which imports this module",
+                "name the server here by hand",
+            )
         for name in names:
             origin = next((n for n in theirs.module.tree.body if isinstance(n, ast.ImportFrom) and is_defined_by(n, name)), None)
             if origin is None:
@@ -143,7 +163,11 @@ class _Wire:
             elif any(alias.name == name and alias.asname is None for alias in origin.names):
                 self.imports.add(("." * origin.level + (origin.module or ""), name))
             else:
-                self._stop(self._at(self.hook.place), f"the initialize answer is built in {source.path}, from names that are not known here", "name the server here by hand")
+                self._stop(
+                    self._at(self.hook.place),
+                    f"the initialize answer is built in {source.path}, from names that are not known here",
+                    "name the server here by hand",
+                )
 
     def _call(self, texts: dict[str, str]) -> str:
         arguments = list(texts.values())
@@ -157,19 +181,35 @@ class _Wire:
             arguments.append("legacy=False")
         return call("Stateless", arguments)
 
-    def _text(self, part: Part) -> str:
-        if part.text != self.hook.identity.place.unit.module.text(part.node):
-            return part.text
-        text = moved(self.hook.identity.place.unit.module, part.node)
-        return ast.unparse(part.node) if text is None else text
+    def _text(self, spelling: Spelling) -> str:
+        """The expression as it stands at the left margin, its local names replaced."""
+        theirs = self.hook.identity.place.unit.module
+        if not spelling.inner:
+            text = moved(theirs, spelling.node)
+            return ast.unparse(spelling.node) if text is None else text
+        span = theirs.span(spelling.node)
+        indent = indent_of(theirs.source, span.start)
+        text, at = "", span.start
+        for name, value in sorted(spelling.inner, key=lambda pair: theirs.span(pair[0]).start):
+            inner = theirs.span(name)
+            given = self._text(value)
+            closed = isinstance(value.node, ast.Dict | ast.List | ast.Set | ast.Call | ast.Constant | ast.Name | ast.Attribute)
+            text += theirs.source.slice(Span(at, inner.start)) + (given if closed else f"({given})").replace("\n", f"\n{indent}")
+            at = inner.end
+        text += theirs.source.slice(Span(at, span.end))
+        return "\n".join(line.removeprefix(indent) for line in text.replace("\r\n", "\n").split("\n"))
 
     def _assigned(self, name: str, part: Part, foreign: bool) -> Edit:
         """`MCP.info = ...` at the end of the constructor of the object that knows it."""
         place = self.hook.identity.place
         start = place.unit.module.functions.get(f"{place.owner}.__init__")
         if foreign or start is None or isinstance(start.node.body[-1], ast.Return | ast.Raise | ast.While | ast.For):
-            self._stop(self._at(self.hook.place), "name or capabilities belong to an object whose constructor was not found here", "assign them to the boundary by hand")
-        return below(self.module, start.node.body[-1], f"{self.handle}.{name} = lambda: {self._text(part)}\n")
+            self._stop(
+                self._at(self.hook.place),
+                "name or capabilities belong to an object whose constructor was not found here",
+                "assign them to the boundary by hand",
+            )
+        return below(self.module, start.node.body[-1], f"{self.handle}.{name} = lambda: {self._text(part.spelling)}\n")
 
     def _placed(self, after: int, lines: list[str]) -> Edit:
         body, newline = self.module.tree.body, self.source.newline
@@ -214,7 +254,8 @@ class _Wire:
         yield Edit(Span(at, at), f"{indent_of(self.source, self.module.span(node).start)}{text}{self.source.newline}")
 
     def _writer(self, writer: Place) -> str:
-        assert writer.function and self.hook.place.function
+        assert writer.function
+        assert self.hook.place.function
         if writer.function.owner:
             return f'"{writer.function.short}"'
         below_hook = writer.function.node.lineno > self.hook.place.function.node.lineno
@@ -228,14 +269,24 @@ class _Wire:
         loop = self._loop(hook.parse)
         answer = self._answer(early)
         leave = [] if isinstance(hook.early, ast.Return) else ["continue" if loop else "return"]
-        lines = [f"{early} = {self.handle}.begin({hook.message})", f"if {early} is not None:", *(self.step + line for line in [*answer, *leave])]
+        lines = [
+            f"{early} = {self.handle}.begin({hook.message})",
+            f"if {early} is not None:",
+            *(self.step + line for line in [*answer, *leave]),
+        ]
         text = "\n".join(lines) + "\n"
         match hook.parse:
             case ast.For() | ast.AsyncFor() as statement:
                 yield above(self.module, statement.body[0], text)
             case ast.stmt() as statement:
                 parent = self.module.parents[statement]
-                if isinstance(parent, ast.Try) and statement is parent.body[-1] and not parent.orelse and not parent.finalbody and _all_leave(parent):
+                if (
+                    isinstance(parent, ast.Try)
+                    and statement is parent.body[-1]
+                    and not parent.orelse
+                    and not parent.finalbody
+                    and _all_leave(parent)
+                ):
                     statement = parent
                 yield below(self.module, statement, text)
             case None:
@@ -289,7 +340,9 @@ class _Wire:
         newline = self.source.newline
         head, tail = self.source.slice(Span(span.start, inner.start)), self.source.slice(Span(inner.end, span.end))
         if "\n" in head or "\r" in head:
-            self._stop(span, "the statement that writes messages could not be taken apart", "write the messages of `MCP.outgoing(message)` here")
+            self._stop(
+                span, "the statement that writes messages could not be taken apart", "write the messages of `MCP.outgoing(message)` here"
+            )
         yield Edit(Span(span.start, inner.start), f"for {part} in {self.handle}.outgoing(")
         moved_tail = tail.replace(newline, newline + self.step)
         yield Edit(Span(inner.end, span.end), f"):{newline}{indent}{self.step}{head}{part}{moved_tail}")
@@ -318,7 +371,11 @@ class _Wire:
         if not isinstance(statement, ast.Expr | ast.Assign | ast.AnnAssign) or any(
             isinstance(n, ast.Return | ast.Continue | ast.Break | ast.Yield) for s in chosen for n in ast.walk(s)
         ):
-            self._stop(self.module.span(statement), "the statement that writes messages could not be taken apart", "write the messages of `MCP.outgoing(message)` here")
+            self._stop(
+                self.module.span(statement),
+                "the statement that writes messages could not be taken apart",
+                "write the messages of `MCP.outgoing(message)` here",
+            )
         return statement, block_[last]
 
     def _block_of(self, statement: ast.stmt) -> list[ast.stmt]:
@@ -355,7 +412,11 @@ class _Wire:
         first, last = users[0], users[-1]
         while after.index(last) + 1 < len(after) and _is_flush(after[after.index(last) + 1]):
             last = after[after.index(last) + 1]
-        if any(isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store) for s in after[after.index(first) : after.index(last) + 1] for n in ast.walk(s)):
+        if any(
+            isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
+            for s in after[after.index(first) : after.index(last) + 1]
+            for n in ast.walk(s)
+        ):
             self._stop(self.module.span(statement), "this writes whatever the dispatcher returns, None too", "skip None here")
         start = self.module.span(first).start
         indent = indent_of(self.source, start)
@@ -393,7 +454,12 @@ class _Wire:
                 return parent.body[-1] is child
             if isinstance(parent, ast.Try) and (parent.orelse or parent.finalbody):
                 return False
-            if isinstance(parent, ast.stmt) and child is not statement and self._block_of(parent)[-1] is not parent and not isinstance(self.module.parents.get(parent), ast.Module):
+            if (
+                isinstance(parent, ast.stmt)
+                and child is not statement
+                and self._block_of(parent)[-1] is not parent
+                and not isinstance(self.module.parents.get(parent), ast.Module)
+            ):
                 return False
             if child is not statement and isinstance(child, ast.stmt) and self._block_of(child)[-1] is not child:
                 return False
@@ -404,11 +470,11 @@ class _Wire:
         for refusal in self.hook.refusals:
             span, text = self.module.span(refusal.node), self.module.text(refusal.node)
             parent = self.module.parents[refusal.node]
-            if self.era is Era.MODERN and not refusal.lets and isinstance(parent, ast.If):
+            whole = self.era is Era.MODERN and not refusal.lets and isinstance(parent, ast.If)
+            if whole and (branch := self.tree.enclosing(cst.If, span)) is not None:
                 # No request waits for a handshake any more.
-                if (branch := self.tree.enclosing(cst.If, span)) is not None:
-                    yield from cut.branch(self.tree, branch)
-                    continue
+                yield from cut.branch(self.tree, branch)
+                continue
             if refusal.lets:
                 same = isinstance(parent, ast.If) or (isinstance(parent, ast.BoolOp) and isinstance(parent.op, ast.Or))
                 made = f"{text} or {self.handle}.modern"
@@ -451,7 +517,13 @@ def _names(module: Module) -> set[str]:
     found: set[str] = set()
     for node in ast.walk(module.tree):
         match node:
-            case ast.Name(id=name) | ast.arg(arg=name) | ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+            case (
+                ast.Name(id=name)
+                | ast.arg(arg=name)
+                | ast.FunctionDef(name=name)
+                | ast.AsyncFunctionDef(name=name)
+                | ast.ClassDef(name=name)
+            ):
                 found.add(name)
             case ast.alias(name=name, asname=asname):
                 found.add(asname or name.partition(".")[0])
@@ -468,7 +540,9 @@ def _is_import(statement: ast.stmt) -> bool:
 
 def _is_simple(statement: ast.stmt) -> bool:
     """What belongs to the head of a module: constants, imports, a docstring."""
-    return isinstance(statement, ast.Assign | ast.AnnAssign | ast.Import | ast.ImportFrom) or _is_docstring(statement)
+    if isinstance(statement, ast.Assign | ast.AnnAssign):
+        return not any(isinstance(node, ast.Call) and not is_pure(node) for node in ast.walk(statement))
+    return isinstance(statement, ast.Import | ast.ImportFrom) or _is_docstring(statement)
 
 
 def _is_docstring(statement: ast.stmt) -> bool:
@@ -489,7 +563,9 @@ def _is_bare_write(statement: ast.stmt, first: ast.stmt) -> bool:
             ast.Expr(value=ast.Call(func=ast.Attribute(attr="write") as other)),
         ):
             return ast.dump(func) == ast.dump(other)
-        case ast.Expr(value=ast.Call(func=ast.Attribute(attr="write"), args=[ast.Constant()])), ast.Expr(value=ast.Call(func=ast.Attribute(attr="dump"))):
+        case ast.Expr(value=ast.Call(func=ast.Attribute(attr="write"), args=[ast.Constant()])), ast.Expr(
+            value=ast.Call(func=ast.Attribute(attr="dump"))
+        ):
             return True
     return False
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 import textwrap
+import tokenize
+from functools import lru_cache
 
 from ..facts.functions import Def, Module
 from ..source import Source, Span
@@ -81,12 +83,28 @@ def deeper(module: Module, first: ast.stmt, last: ast.stmt, step: str) -> list[E
 
 def in_text(module: Module, offset: int) -> bool:
     """Whether an offset lies inside a string, where white space counts."""
-    return any(
-        span.start < offset < span.end
-        for node in ast.walk(module.tree)
-        if isinstance(node, ast.Constant | ast.JoinedStr) and node.end_lineno != node.lineno
-        for span in [module.span(node)]
-    )
+    return any(span.start < offset < span.end for span in _long_texts(module.source))
+
+
+@lru_cache(maxsize=8)
+def _long_texts(source: Source) -> tuple[Span, ...]:
+    """The strings of several lines; pieces that Python joins are strings of their own."""
+    found: list[Span] = []
+    open_at: list[int] = []
+    lines = source.text.splitlines(keepends=True)
+
+    def offset(row: int, column: int) -> int:
+        return source.offset(row, len(lines[row - 1][:column].encode()))
+
+    for token in tokenize.generate_tokens(iter(lines).__next__):
+        name = tokenize.tok_name[token.type]
+        if name == "STRING" and token.start[0] != token.end[0]:
+            found.append(Span(offset(*token.start), offset(*token.end)))
+        elif name in {"FSTRING_START", "TSTRING_START"}:
+            open_at.append(offset(*token.start))
+        elif name in {"FSTRING_END", "TSTRING_END"}:
+            found.append(Span(open_at.pop(), offset(*token.end)))
+    return tuple(found)
 
 
 def moved(module: Module, node: ast.expr) -> str | None:
@@ -104,7 +122,11 @@ def moved(module: Module, node: ast.expr) -> str | None:
     indent = indent_of(source, span.start)
     lines = [line.removeprefix(indent) for line in text.split("\n")]
     made = "\n".join(lines)
-    return made if isinstance(node, ast.Dict | ast.List | ast.Call | ast.Set) else f"(\n    {textwrap.indent(textwrap.dedent(made), '    ').strip()}\n)"
+    return (
+        made
+        if isinstance(node, ast.Dict | ast.List | ast.Call | ast.Set | ast.DictComp | ast.ListComp | ast.SetComp)
+        else f"(\n    {textwrap.indent(textwrap.dedent(made), '    ').strip()}\n)"
+    )
 
 
 def call(name: str, arguments: list[str]) -> str:

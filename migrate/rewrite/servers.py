@@ -99,7 +99,12 @@ def _answer(project: Project, unit: Unit, found: Hook | Blocker, era: Era, elsew
         have = module.parts_of(held.source.text) if held else None
         if held is None or (have is not None and module.complete(wired.parts) <= have):
             return Answer(source.path, span, wired, None)
-        wired = Blocker(unit, span, f"{held.source.path} exists and lacks what this server needs", "rename it, or delete it when it was written by `fix`")
+        wired = Blocker(
+            unit,
+            span,
+            f"{held.source.path} exists and lacks what this server needs",
+            "rename it, or delete it when it was written by `fix`",
+        )
     return Answer(source.path, span, None, wired)
 
 
@@ -117,7 +122,12 @@ def _parts_beside(project: Project, path: str, era: Era) -> frozenset[Part]:
     folder = PurePosixPath(path).parent
     parts: set[Part] = set()
     for other, file in project.files.items():
-        if other != path and PurePosixPath(other).parent == folder and not _is_test(other) and any(isinstance(fact, Dispatcher) for fact in file.facts):
+        if (
+            other != path
+            and PurePosixPath(other).parent == folder
+            and not _is_test(other)
+            and any(isinstance(fact, Dispatcher) for fact in file.facts)
+        ):
             for answer in answers(project, other, era):
                 if answer.wiring is not None and answer.path == other:
                     parts |= answer.wiring.parts
@@ -131,7 +141,13 @@ def _package(file: FileFacts, tree: ast.Module) -> str | None:
         if isinstance(node, ast.ImportFrom) and node.level:
             return ""
     for node in ast.walk(tree):
-        names = [node.module or ""] if isinstance(node, ast.ImportFrom) else [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+        names = (
+            [node.module or ""]
+            if isinstance(node, ast.ImportFrom)
+            else [alias.name for alias in node.names]
+            if isinstance(node, ast.Import)
+            else []
+        )
         for name in names:
             head = name.partition(".")[0]
             if "." in name and head in folders:

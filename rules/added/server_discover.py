@@ -39,4 +39,6 @@ def _finding(fact: Dispatcher, answer: Answer, ctx: Context) -> Finding:
         return ctx.finding(fact, hint=f"not wired: {answer.blocker.reason} ({where}){way_out}")
     # The fix stands where the messages enter, which may be in another file than the handlers.
     entry = Dispatcher(answer.span, "server", methods=fact.methods)
-    return replace(ctx.finding(entry, Applicability.SAFE, span=answer.span if answer.path != ctx.file.source.path else fact.span), path=answer.path)
+    return replace(
+        ctx.finding(entry, Applicability.SAFE, span=answer.span if answer.path != ctx.file.source.path else fact.span), path=answer.path
+    )

@@ -12,4 +12,8 @@ def check(fact: Fact, ctx: Context) -> Iterator[Finding]:
     # The wiring of the boundary takes the gates along; what stands behind one is open to the new requests.
     if not ctx.wired(fact):
         message = "this ends when the first message is not the one of the handshake" if fact.key == "first-message" else None
-        yield ctx.finding(fact, message=message, hint="the boundary opens it, see the finding about `server/discover`" if fact.key == "initialized" else "")
+        yield ctx.finding(
+            fact,
+            message=message,
+            hint="the boundary opens it, see the finding about `server/discover`" if fact.key == "initialized" else "",
+        )
