@@ -338,7 +338,8 @@ def _print_patch(run: Run, changes: list[Change]) -> None:
     from .report import text
 
     patches = []
-    for change in changes:
+    # Generated files last: whoever reads the patch wants to see first what happens to their own.
+    for change in sorted(changes, key=lambda change: change.before is None):
         # Git reads the names of a patch from the root of the work tree, in whichever folder it is called.
         root = worktree.root_of(os.path.dirname(change.location))
         name = run.relative(change.path) if root is None else os.path.relpath(change.location, root).replace(os.sep, "/")
