@@ -90,6 +90,7 @@ class _Place:
     span: Span
     may_go: bool
     name: str
+    member: bool = False  # of a class or an instance, so that it is reached through an attribute
 
 
 @dataclass
@@ -112,6 +113,7 @@ class _Mentions:
         self.spelled: set[str] = set()
         self.quoted: set[str] = set()
         self._uses: defaultdict[str, list[Span]] = defaultdict(list)
+        self._attributes: defaultdict[str, list[Span]] = defaultdict(list)
         self._decorated: set[str] = set()
         self._prefixes: set[str] = set()
         self.dynamic = False
@@ -125,8 +127,10 @@ class _Mentions:
 
     def is_used(self, name: str) -> bool:
         """Whether anything outside of its own definitions mentions the name."""
-        own = [place.span for place in self.definitions.get(name, ())]
-        if name in self._decorated or any(not any(span.contains(use) for span in own) for use in self._uses.get(name, ())):
+        places = self.definitions.get(name, ())
+        own = [place.span for place in places]
+        uses = self._uses.get(name, []) + (self._attributes.get(name, []) if any(place.member for place in places) else [])
+        if name in self._decorated or any(not any(span.contains(use) for span in own) for use in uses):
             return True
         return self.dynamic and any(name.startswith(prefix) for prefix in self._prefixes)
 
@@ -143,7 +147,7 @@ class _Mentions:
             case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
                 may_go = not node.decorator_list and (holder is None or name.startswith("_") or self._is_own(holder))
                 if scope == "" or holder is not None:
-                    self._define(name, node, may_go=may_go)
+                    self._define(name, node, may_go=may_go, member=holder is not None)
                 if node.decorator_list:
                     self._decorated.add(name)
                 self._inside(node.body, f"{scope}.{name}" if scope else name)
@@ -177,20 +181,22 @@ class _Mentions:
         for statement in body:
             self._statement(statement, scope, None)
 
-    def _define(self, name: str, node: ast.stmt, *, may_go: bool) -> None:
-        self.definitions[name].append(_Place(node, self._span(node), may_go, name))
+    def _define(self, name: str, node: ast.stmt, *, may_go: bool, member: bool = False) -> None:
+        self.definitions[name].append(_Place(node, self._span(node), may_go, name, member))
 
     def _assigned(self, node: ast.stmt, target: ast.expr, value: ast.expr | None, scope: str, holder: ast.ClassDef | None) -> None:
         quiet = value is None or is_quiet(value)
         match target:
-            case ast.Name(id=name) if scope == "" or (name in self._globals and name in self.functions[scope].declared):
+            case ast.Name(id=name) if (scope == "" and holder is None) or (
+                name in self._globals and name in self.functions[scope].declared
+            ):
                 self._define(name, node, may_go=quiet)
             case ast.Name(id=name) if holder is not None:
-                self._define(name, node, may_go=quiet and not holder.decorator_list and not holder.bases)
+                self._define(name, node, may_go=quiet and not holder.decorator_list and not holder.bases, member=True)
             case ast.Name(id=name):
                 self.functions[scope].stores[name].append(_Place(node, self._span(node), quiet, name))
             case ast.Attribute(value=ast.Name(id="self" | "cls"), attr=name):
-                self._define(name, node, may_go=quiet)
+                self._define(name, node, may_go=quiet, member=True)
             case _:
                 self._bound_otherwise(target, scope)
 
@@ -202,7 +208,7 @@ class _Mentions:
             if isinstance(part, ast.Name | ast.Attribute) and isinstance(part.ctx, ast.Store):
                 name = part.id if isinstance(part, ast.Name) else part.attr
                 if scope == "" or isinstance(part, ast.Attribute) or name in self.functions[scope].declared:
-                    self.definitions[name].append(_Place(ast.Pass(), self._span(part), False, name))
+                    self.definitions[name].append(_Place(ast.Pass(), self._span(part), False, name, isinstance(part, ast.Attribute)))
                 else:
                     self.functions[scope].stores[name].append(_Place(ast.Pass(), self._span(part), False, name))
 
@@ -224,10 +230,11 @@ class _Mentions:
                     parts = scope.split(".") if scope else []
                     for depth in range(1, len(parts) + 1):
                         self.functions[".".join(parts[:depth])].loads.add(name)
-                case ast.Attribute(attr=name, ctx=ast.Load() | ast.Del()):
-                    self._use(name, node)
                 case ast.Attribute(attr=name):
                     self.spelled.add(name)
+                    if not isinstance(node.ctx, ast.Store):
+                        self._attributes[name].append(self._span(node))
+                    self._reaches(name)
                 case ast.AugAssign(target=ast.Name(id=name)) if scope:
                     self.functions[scope].loads.add(name)
                 case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name), args=args) if name in _BY_NAME:
@@ -246,7 +253,12 @@ class _Mentions:
     def _use(self, name: str, node: ast.expr) -> None:
         self.spelled.add(name)
         self._uses[name].append(self._span(node))
-        self.dynamic = self.dynamic or name in _DYNAMIC
+        self._reaches(name)
+
+    def _reaches(self, name: str) -> None:
+        if name in _DYNAMIC:
+            self.dynamic = True
+            self._prefixes.add("")
 
     def _by_name(self, args: Sequence[ast.expr]) -> None:
         """getattr and its like: what they name is used, and what they compute may be any name that begins so."""
