@@ -16,9 +16,8 @@ _ABSENT = re.compile(
     r"not found|no such|does not exist|doesn t exist|not exist|unknown|missing|not available|could not be found|cannot find|notfound"
 )
 _RESOURCE = re.compile(r"\bresources?\b|\buri\b|resourcenotfound")
-_OTHER = re.compile(
-    r"\b(session|tool|prompt|method|user|server|client|task|job|agent|project|account|token|key|model|command|function)s?\b"
-)
+_PEER = re.compile(r"\b(session|user|server|client|account|token|tenant)s?\b")
+_THING = re.compile(r"\b(tool|prompt|method|task|job|agent|project|key|model|command|function)s?\b")
 
 
 class Meaning(str, Enum):
@@ -36,12 +35,14 @@ def meaning(code: ErrorCode, source: Source) -> Meaning:
     if _GATE.search(text):
         return Meaning.GATE
     absent = _ABSENT.search(text) is not None
-    other = _OTHER.search(text) is not None
+    peer = _PEER.search(text) is not None
+    other = peer or _THING.search(text) is not None
     if absent and _RESOURCE.search(text):
         return Meaning.RESOURCE
     # Then the only words are the name of the function, which may be called anything.
     silent = _is_scope_only(code)
-    if code.method == "resources/read" and not other and (absent or silent or "uri" in text.split()):
+    # Whatever is missing where a resource is read, a key of a store for one, is that resource.
+    if code.method == "resources/read" and ((absent and not peer) or (not other and (silent or "uri" in text.split()))):
         return Meaning.RESOURCE
     if silent or not text or (absent and not other):
         return Meaning.UNCLEAR

@@ -51,6 +51,7 @@ def test_the_name_of_a_constant_tells(name: str, expected: Meaning) -> None:
 def test_the_method_around_tells_when_no_word_does() -> None:
     assert meaning(code(text="handle", scope="Server.handle", method="resources/read"), SOURCE) is RESOURCE
     assert meaning(code(text="File not found", method="resources/read"), SOURCE) is RESOURCE
+    assert meaning(code(text="no such key", method="resources/read"), SOURCE) is RESOURCE
     assert meaning(code(text="Session not found", method="resources/read"), SOURCE) is OTHER
 
 
