@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from .bystanders import Bystanders
 from .facts.mask import parse
 from .facts.model import FileFacts
 from .scope import Names, names_of
@@ -21,7 +22,7 @@ def names(source: Source) -> Names:
     return names_of(parse(source)[0])
 
 
-def objection(before: FileFacts, tree: Tree, others: Iterable[FileFacts]) -> str | None:
+def objection(before: FileFacts, tree: Tree, others: Iterable[FileFacts], bystanders: Bystanders) -> str | None:
     """Why the tree's source must not be written; None if nothing speaks against it. `others` are the rest of the project."""
     after = tree.source
     try:
@@ -41,10 +42,12 @@ def objection(before: FileFacts, tree: Tree, others: Iterable[FileFacts]) -> str
     # Without its last `yield` a function gives its callers something else, for every message.
     if tamed := {name for name, yields in old.functions.items() if yields and not new.functions.get(name, True)}:
         return f"{_listed(tamed)} would be no generator any more"
-    lost = {f"{before.module}.{name}" for name in old.bound - new.bound}
-    for other in others:
-        if wanted := lost & set(other.imports.values()):
-            return f"{other.source.path} imports {_listed(wanted)}"
+    if lost := old.bound - new.bound:
+        for other in others:
+            if wanted := {name for name in lost if f"{before.module}.{name}" in other.imports.values()}:
+                return f"{other.source.path} imports {_listed(wanted)}"
+        if taken := lost & bystanders.taken_from(before.module):
+            return f"another file uses {_listed(taken)}"
     return None
 
 

@@ -13,6 +13,7 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, NoReturn
 
 from . import selection
+from .bystanders import Bystanders
 from .catalog import Catalog
 from .facts.model import FileFacts
 from .project import Project, read
@@ -105,16 +106,17 @@ def fix(
     per_file_ignores: Mapping[str, Sequence[str]] | None = None,
     may_fix: Callable[[Source, list[Finding]], list[Finding]] = lambda source, findings: findings,
     exists: Callable[[str], bool] = lambda path: False,
+    others: Callable[[], Iterable[bytes]] = tuple,
     on_error: Callable[[InternalError], None] = _raise,
 ) -> Fixed:
     """Applies the fixes of the chosen rules until nothing changes any more.
 
     `may_fix` leaves out the findings of a file that must not be touched (suppressed ones); `exists` tells whether a path
-    outside of the project is taken on disk.
+    outside of the project is taken on disk, `others` gives the content of the run's other files, which may use names of these.
     """
     find = partial(check, catalog=catalog, era=era, select=select, ignore=ignore, per_file_ignores=per_file_ignores, on_error=on_error)
     threshold = Applicability.UNSAFE if unsafe else Applicability.SAFE
-    return _Fixing(project, catalog, era, find, threshold, may_fix, exists, on_error).run()
+    return _Fixing(project, catalog, era, find, threshold, may_fix, exists, Bystanders(others), on_error).run()
 
 
 def _order(finding: Finding) -> tuple[str, Span, str, str]:
@@ -149,11 +151,12 @@ class _Fixing:
         threshold: Applicability,
         may_fix: Callable[[Source, list[Finding]], list[Finding]],
         exists: Callable[[str], bool],
+        bystanders: Bystanders,
         on_error: Callable[[InternalError], None],
     ) -> None:
         self.start = self.project = project
         self.catalog, self.era, self.find, self.threshold = catalog, era, find, threshold
-        self.may_fix, self.exists, self.on_error = may_fix, exists, on_error
+        self.may_fix, self.exists, self.bystanders, self.on_error = may_fix, exists, bystanders, on_error
         self.created: dict[str, NewFile] = {}
         self.wanted_by: defaultdict[str, set[str]] = defaultdict(set)
         self.applied: defaultdict[str, Counter[str]] = defaultdict(Counter)
@@ -277,7 +280,7 @@ class _Fixing:
         source = self._without_unused(file.source, source)
         tree = Tree(source)
         others = (other for path, other in self.project.files.items() if path != source.path)
-        if objection := accept.objection(file, tree, others):
+        if objection := accept.objection(file, tree, others, self.bystanders):
             return objection
         self.trees[source.path] = tree
         return read(source)
@@ -346,23 +349,29 @@ class _Fixing:
         """Takes away what only deleted code used, where only the new era is served. It counts for no rule."""
         if self.era is not Era.MODERN:
             return {}
-        from .rewrite.sweep import mentions, sweep
+        from .rewrite.sweep import sweep
 
         changed: dict[str, Counter[str]] = {}
-        for path, file in self.project.files.items():
-            original = self.start.files.get(path)
-            if original is None or original.source.text == file.source.text:
-                continue
-            # A file that this fix writes knows nothing of those that were there before.
-            others = (other for other in self.project.files.values() if other is not file and other.source.path not in self.created)
-            mentioned = frozenset[str]().union(*(mentions(other.source) for other in others))
-            groups = [_Group(tuple(swept)) for swept in sweep(original.source, self._tree(file.source), mentioned)]
+        touched = [path for path, file in self.start.files.items() if self.project.files[path].source.text != file.source.text]
+        # What a changed file has used of another one may have no user any more.
+        for path in dict.fromkeys([*touched, *(imported for importer in touched for imported in self.start.imports(importer))]):
+            file, before = self.project.files[path], self.start.files[path]
+            elsewhere = self.bystanders.attributes | self.bystanders.taken_from(file.module)
+            mentioned, formerly = self._mentions(self.project, path) | elsewhere, self._mentions(self.start, path)
+            groups = [_Group(tuple(swept)) for swept in sweep(before.source, self._tree(file.source), mentioned, formerly)]
             if groups:
                 new, accepted = self._best(file, groups)
                 if accepted:
                     changed[path] = Counter()
                     self.project = self.project.replace([new])
         return changed
+
+    def _mentions(self, project: Project, path: str) -> frozenset[str]:
+        """The names that the other files of a project mention; a file that this fix writes knows nothing of the others."""
+        from .rewrite.sweep import mentions
+
+        others = (file.source for other, file in project.files.items() if other != path and other not in self.created)
+        return frozenset[str]().union(*map(mentions, others))
 
     def _take_back(self, changed: Mapping[str, Counter[str]]) -> None:
         """Files whose fixes never come to rest stay as they were, with the files that only they needed."""

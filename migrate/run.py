@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import os
 from collections.abc import Callable, Iterable, Iterator
@@ -102,6 +103,7 @@ class Run:
             ignore=self.ignore,
             may_fix=self.sieve.open,
             exists=lambda path: self.flags.stdin is not None or os.path.lexists(self.location(path)),
+            others=lambda: _contents_beside(read),
             on_error=self.failures.append,
         )
 
@@ -215,3 +217,11 @@ def _common_folder(paths: Iterable[str]) -> Path:
     """The innermost folder that holds all paths."""
     folders = [path if os.path.isdir(path) else os.path.dirname(path) for path in map(os.path.abspath, paths)]
     return Path(os.path.commonpath(folders))
+
+
+def _contents_beside(read: Reading) -> Iterator[bytes]:
+    """The files that hold no protocol code, as far as they can be read: they may use names of those that do."""
+    for path, location in read.locations.items():
+        if path not in read.project.files:
+            with contextlib.suppress(OSError):
+                yield Path(location).read_bytes()

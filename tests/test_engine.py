@@ -224,7 +224,7 @@ def test_a_name_that_another_file_imports_stays() -> None:
 
     result = engine.fix(project(app=SERVER, main="from app import handle\n"), rules(("MCP901", rule(rename), GONE)))
     assert result.texts == {}
-    assert {dropped.reason for dropped in result.dropped} == {"main.py imports `app.handle`"}
+    assert {dropped.reason for dropped in result.dropped} == {"main.py imports `handle`"}
 
 
 def test_the_last_yield_of_a_generator_stays() -> None:
@@ -239,6 +239,33 @@ def test_a_name_that_only_removed_branches_assign_keeps_the_last_of_them() -> No
     result = fixed(rules(("MCP901", rule(remove), GONE)), text=text)
     assert [dropped.reason for dropped in result.dropped] == ["`x` would be undefined"]
     assert result.applied == {"app.py": {"MCP901": 1}}
+
+
+@pytest.mark.parametrize(
+    ("other", "goes"),
+    [
+        (b"from app import alive\n", False),
+        (b"from .app import (\n    json,\n    alive as a,\n)\n", False),
+        (b"import app\napp.alive()\n", False),
+        (b"server.alive()\n", False),
+        (b"from app import *\nalive()\n", False),
+        (b"from app import handle\nalive = 1\n", True),
+        (b"# alive and well\n", True),
+    ],
+)
+def test_a_sweep_asks_the_files_that_hold_no_protocol_code_as_well(other: bytes, goes: bool) -> None:
+    catalog = rules(("MCP901", rule(remove), {"Handler": ("ping",)}))
+    text = engine.fix(project(app=SERVER), catalog, Era.MODERN, others=lambda: [other]).texts["app.py"]
+    assert ("def alive" not in text) is goes
+
+
+def test_what_a_deletion_leaves_unused_in_another_file_goes_too() -> None:
+    words = "PING = 'ping'\nCALL = 'tools/call'\nOLD = 1\n"
+    text = "from words import CALL, PING\n" + SERVER.replace('"ping"', "PING").replace('"tools/call"', "CALL")
+    catalog = rules(("MCP901", rule(remove), {"Handler": ("ping",)}))
+    result = engine.fix(project(app=text, words=words), catalog, Era.MODERN)
+    assert result.texts["words.py"] == "CALL = 'tools/call'\nOLD = 1\n"
+    assert result.texts["app.py"].startswith("from words import CALL\n")
 
 
 def test_fixes_that_undo_each_other_are_an_error_and_the_file_stays() -> None:

@@ -35,8 +35,9 @@ LAYERS: dict[str, set[str]] = {
     "rewrite.servers": TREE | {"facts", "rule", "runtime", "project", "rewrite"},  # a server may be spread over files
     "catalog": {"facts.model", "rule"},
     "selection": {"rule"},
-    "accept": TREE | {"facts", "scope"},
-    "engine": CHECK | {"project", "catalog", "selection", "accept", "rewrite"},
+    "bystanders": set(),
+    "accept": TREE | {"facts", "scope", "bystanders"},
+    "engine": CHECK | {"project", "catalog", "selection", "accept", "bystanders", "rewrite"},
     "house": {"source", "rule"},
     "suppress": {"source", "rule", "house"},
     "baseline": {"source", "rule"},

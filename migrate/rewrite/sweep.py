@@ -54,10 +54,11 @@ _QUIET_BASES = frozenset(
 _DEFINITIONS = (cst.FunctionDef, cst.ClassDef, cst.Assign, cst.AnnAssign, cst.AugAssign)
 
 
-def sweep(before: Source, tree: Tree, mentioned: Collection[str]) -> Iterator[list[Edit]]:
+def sweep(before: Source, tree: Tree, mentioned: Collection[str], formerly: Collection[str] = ()) -> Iterator[list[Edit]]:
     """For each name that the way from `before` to the tree left unused, the edits that delete it.
 
-    `mentioned` are the mentions of all other files. Deleting one name may leave others unused: call again until nothing comes.
+    `mentioned` are the names that all other files mention, `formerly` those that they did before. Deleting one name may
+    leave others unused: call again until nothing comes.
     """
     was, now = _Mentions(before), _Mentions(tree.source)
     if was.masked or now.masked:
@@ -66,7 +67,7 @@ def sweep(before: Source, tree: Tree, mentioned: Collection[str]) -> Iterator[li
         if name in mentioned or name in now.exported or name.startswith("__") or now.is_used(name):
             continue
         # State that deleted code kept, and nobody ever read, has lost its reason as well.
-        if not was.is_used(name) and len(was.definitions[name]) <= len(places):
+        if not was.is_used(name) and name not in formerly and len(was.definitions[name]) <= len(places):
             continue
         if all(place.may_go for place in places):
             yield list(_cut(tree, places))
