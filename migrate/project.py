@@ -61,10 +61,11 @@ def read(source: Source) -> FileFacts:
 
 
 class Project:
-    """All files of a run, linked. Files are addressed by path, modules by dotted name."""
+    """All files of a run, linked. Files are addressed by path, modules by dotted name; `packages` are folders with an `__init__.py`."""
 
-    def __init__(self, files: Mapping[str, FileFacts]) -> None:
+    def __init__(self, files: Mapping[str, FileFacts], packages: frozenset[str] = frozenset()) -> None:
         self.files = files
+        self.packages = packages
         self._modules = _index(files.values())
         self._imported = {path: tuple(self._imports(file)) for path, file in files.items()}
         self._importers: dict[str, list[str]] = defaultdict(list)
@@ -76,12 +77,12 @@ class Project:
         self._modern = self._modern_folders()
 
     @classmethod
-    def link(cls, files: Iterable[FileFacts]) -> Project:
-        return cls({file.source.path: file for file in files})
+    def link(cls, files: Iterable[FileFacts], packages: frozenset[str] = frozenset()) -> Project:
+        return cls({file.source.path: file for file in files}, packages)
 
     def replace(self, changed: Iterable[FileFacts]) -> Project:
         """The project with some files read anew."""
-        return Project({**self.files, **{file.source.path: file for file in changed}})
+        return Project({**self.files, **{file.source.path: file for file in changed}}, self.packages)
 
     def module(self, name: str, importer: str = "") -> FileFacts | None:
         """The file that `import name` in `importer` (a path) reaches; the nearest one where several fit."""

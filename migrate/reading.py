@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
@@ -39,6 +40,7 @@ def gather(found: Iterable[tuple[File, bytes] | Unreadable]) -> Reading:
     locations: dict[str, str] = {}
     unreadable: list[Finding] = []
     unparsed: dict[str, Source] = {}
+    packages: set[str] = set()
     for item in found:
         if isinstance(item, Unreadable):
             unreadable.append(house.finding(house.UNREADABLE, item.path, item.reason))
@@ -52,9 +54,11 @@ def gather(found: Iterable[tuple[File, bytes] | Unreadable]) -> Reading:
             source = decode(file.path, raw)
             facts.append(facts_of(source))
             data[file.path] = raw
+            if os.path.isfile(os.path.join(os.path.dirname(file.location), "__init__.py")):
+                packages.add(os.path.dirname(file.path))
         # A null byte is a ValueError before Python 3.12, absurd nesting a MemoryError in some places of the parser.
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
             unreadable.append(house.unreadable(file.path, error, source))
             if source is not None:
                 unparsed[file.path] = source
-    return Reading(Project.link(facts), data, locations, tuple(unreadable), unparsed, len(locations))
+    return Reading(Project.link(facts, frozenset(packages)), data, locations, tuple(unreadable), unparsed, len(locations))

@@ -22,6 +22,9 @@ from .lines import above, below, block, call, deeper, enclosing_parentheses, ind
 from .module import Part as RuntimePart
 from .tree import Tree
 
+_STEM = PurePosixPath(module.FILE_NAME).stem
+EITHER = "."
+"""The package of a file that is run by its path as well as imported from its package."""
 _CONSTANTS = {"info": "SERVER_INFO", "capabilities": "CAPABILITIES", "instructions": "INSTRUCTIONS"}
 
 
@@ -85,7 +88,8 @@ class _Wire:
         ]
         if self.hook.outgoing:
             self.parts.add(RuntimePart.OUTGOING)
-        self.imports.add((_beside(package, PurePosixPath(module.FILE_NAME).stem), "Stateless"))
+        if package != EITHER:
+            self.imports.add((_beside(package, _STEM), "Stateless"))
         return Wiring(tuple(dict.fromkeys(edits)), frozenset(self.parts), frozenset(self.imports))
 
     # -- the object -------------------------------------------------------------
@@ -136,6 +140,9 @@ class _Wire:
             else:
                 texts[name] = text
         lines.append(f"{self.handle} = {self._call(texts)}")
+        if package == EITHER:
+            ways = ("try:", f"{self.step}from .{_STEM} import Stateless", "except ImportError:  # run by its path")
+            lines.insert(0, "\n".join([*ways, f"{self.step}from {_STEM} import Stateless", ""]))
         yield self._placed(after, lines)
 
     def _import(self, names: set[str], package: str | None) -> None:

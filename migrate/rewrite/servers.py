@@ -15,7 +15,7 @@ from ..project import Project
 from ..rule import Era, NewFile
 from ..source import Source, Span
 from . import asking, module
-from .boundary import Wiring, file_name, wire
+from .boundary import EITHER, Wiring, file_name, wire
 from .edits import Edit
 from .module import Part
 from .tree import Tree
@@ -93,7 +93,7 @@ def _answer(project: Project, unit: Unit, found: Hook | Blocker, era: Era, elsew
     place = found.place
     source = place.unit.module.source
     span = place.unit.module.span(place.function.node) if place.function else Span(0, len(source.utf8))
-    wired = wire(found, Tree(source), era, package=_package(project.files[source.path], place.unit.module.tree))
+    wired = wire(found, Tree(source), era, package=_package(project.files[source.path], place.unit.module.tree, project))
     if isinstance(wired, Wiring):
         held = project.files.get(file_name(source.path))
         have = module.parts_of(held.source.text) if held else None
@@ -134,12 +134,14 @@ def _parts_beside(project: Project, path: str, era: Era) -> frozenset[Part]:
     return frozenset(parts)
 
 
-def _package(file: FileFacts, tree: ast.Module) -> str | None:
-    """How this file would import a neighbour: "" by a relative import, a dotted package, or None for a plain name."""
+def _package(file: FileFacts, tree: ast.Module, project: Project) -> str | None:
+    """How this file would import a neighbour: "" by a relative import, a dotted package, EITHER, or None for a plain name."""
     folders = PurePosixPath(file.source.path).parts[:-1]
-    for node in ast.walk(tree):
-        if isinstance(node, ast.ImportFrom) and node.level:
-            return ""
+    guarded = {id(inner) for node in ast.walk(tree) if isinstance(node, ast.Try) for inner in ast.walk(node)}
+    relative = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.level]
+    if relative:
+        # An import that may fail says that the file is run by its path as well.
+        return EITHER if all(id(node) in guarded for node in relative) else ""
     for node in ast.walk(tree):
         names = (
             [node.module or ""]
@@ -150,10 +152,14 @@ def _package(file: FileFacts, tree: ast.Module) -> str | None:
         )
         for name in names:
             head = name.partition(".")[0]
-            if "." in name and head in folders:
-                at = folders.index(head)
-                return ".".join(folders[at:])
-    return "" if file.source.path.endswith("__init__.py") else None
+            # A folder called mcp may hold a server, but `import mcp` may as well mean the SDK.
+            own = head in folders and (head != "mcp" or (project.module(name, file.source.path) or file) is not file)
+            if own and (isinstance(node, ast.ImportFrom) or "." in name):
+                return ".".join(folders[folders.index(head) :])
+    if "/".join(folders) not in project.packages:
+        return None
+    runs = any(isinstance(node, ast.If) and "__main__" in ast.dump(node.test) for node in tree.body)
+    return EITHER if runs and not file.source.path.endswith("__init__.py") else ""
 
 
 @dataclass(frozen=True)
