@@ -104,6 +104,7 @@ def test_a_handler_is_found_in_every_shape(text, shape):
         'subprocess.run("ping")\n',
         'asyncio.create_subprocess_exec("ping", "-c", "1", host)\n',
         'x = hasattr(client, "initialize")\n',
+        'span.set_attribute("initialized", ready)\n',
     ],
 )
 def test_words_that_mean_something_else_are_left_alone(text):

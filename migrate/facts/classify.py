@@ -139,7 +139,12 @@ def _method(use: Use, method: str, groups: _Groups, speaks: bool) -> Iterator[Fa
         case Role.FIELD if str(use.name) in _METHOD_KEYS:
             yield Send(use.span, method, use.scope, Shape.CONSTANT, method.startswith("notifications/"))
         # register("ping", handler); a sending call with a payload variable looks the same, only its name tells.
-        case Role.ARGUMENT if use.callable and use.name == "0" and _REGISTERING.match(last):
+        case Role.ARGUMENT if (
+            use.callable
+            and use.name == "0"
+            and _REGISTERING.match(last)
+            and (not common or groups.is_mcp(use) or _REGISTRY_LIKE.search(last))
+        ):
             yield _handler(use, method, Shape.REGISTER)
         case Role.ARGUMENT if last and not _NOT_SENDING.match(last) and (_SENDING.search(last) or (not common and method in words.METHODS)):
             yield _send(use, method, Shape.ARGUMENT)
