@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from enum import Enum
 
 from .functions import Function, Module, bound, dotted
+from .syntax import descend
 
 FIELDS = frozenset({"result", "error"})
 _ENVELOPE = FIELDS | {"id", "method"}
@@ -190,7 +191,7 @@ class Answers:
 
     def _speaks(self, value: ast.expr, function: Function) -> bool:
         """Whether an assigned value is (part of) a message at all; handles and flags are no deliveries."""
-        return any(isinstance(node, ast.Name) and node.id in self._message_names(function) for node in ast.walk(value))
+        return any(isinstance(node, ast.Name) and node.id in self._message_names(function) for node in descend(value))
 
     def _message_names(self, function: Function) -> frozenset[str]:
         """Names that the function treats as a JSON-RPC message: it looks for envelope keys in them."""
@@ -233,7 +234,7 @@ class Answers:
         return bool(values) and all(
             any(
                 isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "loads"
-                for node in ast.walk(value)
+                for node in descend(value)
             )
             for value in values
         )

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from .clientstate import Stored, capabilities, is_whole, reads
 from .functions import Function, Module, bound, dotted, following
+from .syntax import descend
 from .waiters import CAPABILITIES
 
 ASKABLE = frozenset(CAPABILITIES.values())
@@ -164,21 +165,21 @@ def _code(node: ast.expr) -> bool:
         and isinstance(inner.op, ast.USub)
         and isinstance(inner.operand, ast.Constant)
         and inner.operand.value in range(32000, 32769)
-        for inner in ast.walk(node)
+        for inner in descend(node)
     )
 
 
 def _named(node: ast.expr, module: Module) -> str:
     """The one askable capability that an expression speaks of."""
-    found = {text for inner in ast.walk(node) if isinstance(inner, ast.Constant) and (text := inner.value) in ASKABLE}
+    found = {text for inner in descend(node) if isinstance(inner, ast.Constant) and (text := inner.value) in ASKABLE}
     return str(found.pop()) if len(found) == 1 else ""
 
 
 def unknown(checks: Sequence[Check], module: Module) -> Iterator[ast.expr]:
     """Conditions about an askable capability that read something else than what is known to be stored."""
-    seen = {id(inner) for check in checks for inner in ast.walk(check.test)}
-    kept = {id(inner) for stored in capabilities(module) for inner in ast.walk(stored.function.node)}
-    for node in ast.walk(module.tree):
+    seen = {id(inner) for check in checks for inner in descend(check.test)}
+    kept = {id(inner) for stored in capabilities(module) for inner in descend(stored.function.node)}
+    for node in descend(module.tree):
         match node:
             case ast.Compare(
                 left=key, ops=[ast.In() | ast.NotIn()], comparators=[ast.Name() | ast.Attribute() | ast.Subscript() | ast.Call()]

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from .functions import Function, Module, dotted, is_shared, targets, walk
+from .syntax import descend
 
 _FALLBACKS = (ast.Dict, ast.Constant)
 
@@ -96,7 +97,7 @@ def subscribed(module: Module) -> Iterator[ast.expr]:
 
 def initial(name: str, module: Module) -> ast.Assign | ast.AnnAssign | None:
     """The only statement that assigns to `name`, if it stands at module level, in a class body or in `__init__`."""
-    found = [node for node in ast.walk(module.tree) if name in map(dotted, targets(node)) and not isinstance(node, ast.AugAssign)]
+    found = [node for node in descend(module.tree) if name in map(dotted, targets(node)) and not isinstance(node, ast.AugAssign)]
     if len(found) != 1 or not isinstance(found[0], ast.Assign | ast.AnnAssign):
         return None
     function = module.function_of(found[0])
@@ -105,7 +106,7 @@ def initial(name: str, module: Module) -> ast.Assign | ast.AnnAssign | None:
 
 def uses(name: str, module: Module) -> Iterator[tuple[ast.expr, Use]]:
     """Every use of a set by its dotted name, apart from assignments to it."""
-    for node in ast.walk(module.tree):
+    for node in descend(module.tree):
         if not isinstance(node, ast.Name | ast.Attribute) or dotted(node) != name or not isinstance(node.ctx, ast.Load):
             continue
         parent = module.parents.get(node)
@@ -222,7 +223,7 @@ def _is_instance(node: ast.expr, stored: Stored, function: Function, module: Mod
         return function.owner == stored.owner or "cap" in stored.name
     made = {
         dotted(target)
-        for inner in ast.walk(module.tree)
+        for inner in descend(module.tree)
         if isinstance(inner, ast.Assign) and isinstance(inner.value, ast.Call) and dotted(inner.value.func) == stored.owner
         for target in targets(inner)
     }
@@ -230,4 +231,4 @@ def _is_instance(node: ast.expr, stored: Stored, function: Function, module: Mod
 
 
 def _mentions(node: ast.AST, module: Module, text: str) -> bool:
-    return any(isinstance(inner, ast.Constant | ast.Name | ast.Attribute) and module.string(inner) == text for inner in ast.walk(node))
+    return any(isinstance(inner, ast.Constant | ast.Name | ast.Attribute) and module.string(inner) == text for inner in descend(node))

@@ -13,6 +13,7 @@ from .functions import Def, Function, Module, read, targets, walk
 from .mask import parse
 from .model import Ref, Value
 from .names import Names
+from .syntax import children, descend
 
 _MAX_DEPTH = 8
 _DEFERRED = frozenset({"create_task", "ensure_future", "run", "run_coroutine_threadsafe", "run_until_complete", "shield", "wait_for"})
@@ -40,16 +41,14 @@ class Unit:
     @cached_property
     def classes(self) -> dict[str, ast.ClassDef]:
         found: dict[str, ast.ClassDef] = {}
-
-        def visit(body: Iterable[ast.AST], prefix: str) -> None:
-            for node in body:
-                if isinstance(node, ast.ClassDef):
-                    found[prefix + node.name] = node
-                    visit(node.body, f"{prefix}{node.name}.")
-                elif not isinstance(node, Def):
-                    visit(ast.iter_child_nodes(node), prefix)
-
-        visit(self.module.tree.body, "")
+        pending: list[tuple[ast.AST, str]] = [(self.module.tree, "")]
+        while pending:
+            node, prefix = pending.pop()
+            if isinstance(node, ast.ClassDef):
+                found[prefix + node.name] = node
+                prefix += f"{node.name}."
+            if not isinstance(node, Def):
+                pending += [(child, prefix) for child in reversed(children(node))]
         return found
 
     @cached_property
@@ -262,7 +261,7 @@ class Code:
         """The texts that an expression holds: one, or those of a collection; None where that is not sure."""
         local: dict[str, ast.expr] = {}
         for around in place.enclosing():
-            for name in {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}:
+            for name in {n.id for n in descend(node) if isinstance(n, ast.Name)}:
                 values = assigned(around, name)
                 if len(values) == 1 and values[0] is not None:
                     local.setdefault(name, values[0])

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from ..source import Source, Span
 from . import vocabulary as words
-from .expressions import Expressions, fields
+from .expressions import Expressions
 from .functions import read
 from .gates import boundaries, gates, is_boundary_module
 from .mask import parse
@@ -18,6 +18,7 @@ from .questions import WORDS, questions
 from .routes import VERBS
 from .sessions import session_gates
 from .shapes import alternatives, elements, is_callable, is_collection, is_empty_container, is_trivial, is_value, texts
+from .syntax import descend, fields
 from .walk import is_word
 
 _HANDSHAKE = frozenset({"initialize", "notifications/initialized", "initialized"})
@@ -313,7 +314,7 @@ class _Statements(Expressions):
         if not self._getattr_prefixes:
             return
         known = {method.replace("/", "_").replace(".", "_").lower(): method for method in (*words.METHODS, *words.SPELLINGS)}
-        for class_node in ast.walk(tree):
+        for class_node in descend(tree):
             if not isinstance(class_node, ast.ClassDef):
                 continue
             for function in class_node.body:

@@ -11,6 +11,7 @@ from .asking import Asking
 from .capabilities import Check
 from .effects import effects
 from .functions import Function, Module, dotted, following, targets, walk
+from .syntax import descend
 
 
 class Opening(NamedTuple):
@@ -113,7 +114,7 @@ def _touched(statements: Sequence[ast.stmt], function: Function, module: Module)
     found: set[str] = set()
     for statement in statements:
         for node, _ in effects(statement, function, module):
-            for inner in ast.walk(node):
+            for inner in descend(node):
                 changed = inner.func if isinstance(inner, ast.Call) else inner
                 if isinstance(changed, ast.Attribute | ast.Subscript):
                     name = dotted(changed.value)

@@ -9,6 +9,7 @@ from enum import Enum
 
 from .code import Code, Place, Unit, assigned, unwrap
 from .functions import Def, dotted
+from .syntax import descend
 
 _MAX_DEPTH = 10
 _WRITES = frozenset({"write", "writelines", "print", "put", "put_nowait", "send", "send_str", "send_text", "sendall", "send_json"})
@@ -287,7 +288,7 @@ def _writes_text(place: Place) -> bool:
 
 
 def _loads(node: ast.AST, name: str) -> bool:
-    return any(isinstance(inner, ast.Name) and inner.id == name for inner in ast.walk(node))
+    return any(isinstance(inner, ast.Name) and inner.id == name for inner in descend(node))
 
 
 def _last(node: ast.expr) -> str:

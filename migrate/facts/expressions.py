@@ -10,12 +10,12 @@ from .literals import Literals
 from .model import Call, Ref, Role
 from .routes import Routes
 from .shapes import call_text, dotted_text, elements, is_callable, is_collection, is_int_call, is_named_version, is_trivial
+from .syntax import fields
 from .walk import is_word
 
 _LOGGERS = frozenset(
     {"debug", "info", "warning", "warn", "error", "exception", "critical", "log", "print", "echo", "fail", "skip", "xfail"}
 )
-_FIELDS: dict[type[ast.AST], tuple[str, ...]] = {}
 _SILENT = frozenset({ast.Name, ast.Load, ast.Store, type(None), str, int})
 
 
@@ -35,7 +35,7 @@ class Expressions(Literals, Routes):
                     visit(self, node)
                 if kind is ast.Constant:
                     continue
-            for field in _FIELDS.get(kind) or fields(kind):
+            for field in fields(kind):
                 child = getattr(node, field)
                 if child.__class__ is list:
                     # Names and contexts are two thirds of all nodes and say nothing alone: they are not even pushed.
@@ -231,13 +231,3 @@ _VISITS: Mapping[type[ast.AST], Callable[..., None]] = {
     ast.Tuple: Expressions._tuple,
     ast.JoinedStr: Expressions._joined,
 }
-
-
-def fields(kind: type[ast.AST]) -> tuple[str, ...]:
-    """The fields that can hold children; contexts and operators cannot."""
-    found = _FIELDS.get(kind)
-    if found is None:
-        found = _FIELDS[kind] = tuple(
-            name for name in kind._fields if name not in ("ctx", "op", "ops", "kind", "type_comment", "attr", "id", "arg")
-        )
-    return found

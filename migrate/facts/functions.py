@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from ..source import Source, Span
+from .syntax import children, descend
 
 Def = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -107,7 +108,7 @@ class Module:
     def constants(self) -> dict[str, str]:
         """Module and class level names that are bound to one text and to nothing else."""
         found: dict[str, str | None] = {}
-        for node in ast.walk(self.tree):
+        for node in descend(self.tree):
             match node:
                 case (
                     ast.Assign(targets=[ast.Name(id=name)], value=value)
@@ -135,30 +136,30 @@ class Module:
 def read(source: Source, tree: ast.Module) -> Module:
     """The module with its functions; one walk."""
     module = Module(source, tree)
-
-    def visit(node: ast.AST, prefix: str, owner: str) -> None:
-        for child in ast.iter_child_nodes(node):
+    pending: list[tuple[ast.AST, str, str]] = [(tree, "", "")]
+    while pending:
+        node, prefix, owner = pending.pop()
+        match node:
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
+                module.functions[prefix + name] = Function(prefix + name, node, owner)
+                prefix, owner = f"{prefix}{name}.", ""
+            case ast.ClassDef(name=name):
+                prefix, owner = f"{prefix}{name}.", f"{prefix}{name}"
+        below = children(node)
+        for child in below:
             module.parents[child] = node
-            match child:
-                case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
-                    module.functions[prefix + name] = Function(prefix + name, child, owner)
-                    visit(child, f"{prefix}{name}.", "")
-                case ast.ClassDef(name=name):
-                    visit(child, f"{prefix}{name}.", f"{prefix}{name}")
-                case _:
-                    visit(child, prefix, owner)
-
-    visit(tree, "", "")
+        pending += [(child, prefix, owner) for child in reversed(below)]
     return module
 
 
 def walk(node: ast.AST) -> Iterator[ast.AST]:
     """The node and all below it in source order, stopping at functions, lambdas and classes."""
-    yield node
-    if isinstance(node, Def | ast.Lambda | ast.ClassDef):
-        return
-    for child in ast.iter_child_nodes(node):
-        yield from walk(child)
+    pending = [node]
+    while pending:
+        found = pending.pop()
+        yield found
+        if not isinstance(found, Def | ast.Lambda | ast.ClassDef):
+            pending += reversed(children(found))
 
 
 def bound(call: ast.Call, function: Function, parameter: str) -> ast.expr | None:

@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
 from ..source import Source
 from .functions import Module, dotted, targets, walk
 from .model import Gate
+from .syntax import descend
 
 _HANDSHAKE = frozenset({"initialize", "notifications/initialized", "initialized"})
+_STATE = re.compile(r"init|ready|state|status|phase|handsh|greet|connect", re.IGNORECASE)
 _LEAVES = (ast.Return, ast.Raise, ast.Continue, ast.Break)
 
 
-class Refusal(NamedTuple):
-    """The condition of an `initialized` gate: `node` holds when the request is refused, or, if `lets`, when it is let through."""
+class Condition(NamedTuple):
+    """A part of a condition that says whether the handshake has happened: `seen` when it holds after it, else before it."""
 
     node: ast.expr
-    lets: bool
+    seen: bool
 
 
 def gates(module: Module) -> Iterator[Gate]:
@@ -29,28 +32,49 @@ def gates(module: Module) -> Iterator[Gate]:
         yield Gate(module.span(node), "first-message", _scope(module, node))
 
 
-def refusals(module: Module) -> Iterator[Refusal]:
-    """The conditions under which requests are refused because a flag says that the handshake has not happened."""
+def conditions(module: Module) -> Iterator[Condition]:
+    """Everything outside of the handshake's own code that is done, or not done, because the handshake has happened."""
     flags = _flags(module)
     if not flags:
         return
     for node in ast.walk(module.tree):
-        if isinstance(node, ast.If) and not _is_wired(node.test):
-            for condition in _conjuncts(node.test):
-                if (lets := _reads(condition, flags)) is None:
-                    continue
-                refusing = node.orelse if lets else node.body
+        if isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Load) and _flag(node) in flags:
+            parent = module.parents[node]
+            whole = (
+                parent if isinstance(parent, ast.Compare) or (isinstance(parent, ast.UnaryOp) and isinstance(parent.op, ast.Not)) else node
+            )
+            seen = _reads(whole, flags)
+            if (
+                seen is not None
+                and (test := _test_around(module, whole)) is not None
+                and not _is_wired(test)
+                and not _in_handshake(module, node)
+            ):
+                yield Condition(whole, seen)
+
+
+def refusals(module: Module) -> Iterator[Condition]:
+    """The conditions under which a request is refused, because it comes before the handshake."""
+    for condition in conditions(module):
+        child: ast.AST = condition.node
+        while isinstance(parent := module.parents[child], ast.BoolOp):
+            child = parent
+        match parent:
+            case ast.If(body=body, orelse=orelse):
+                refusing = orelse if condition.seen else body
                 if refusing and _refuses(refusing):
-                    yield Refusal(condition, lets)
+                    yield condition
+            case ast.match_case() if condition.seen:
+                yield condition
 
 
-def first_messages(module: Module) -> Iterator[ast.expr]:
-    """Conditions that end the process, or the reading of messages, when the first message is not the one that was expected."""
-    for node in ast.walk(module.tree):
+def first_messages(module: Module) -> Iterator[ast.stmt]:
+    """What ends the process, or the reading of messages, when the first message is not the one of the handshake."""
+    for node in descend(module.tree):
         match node:
             case ast.If(test=ast.Compare(ops=[ast.NotEq()]) as test, body=body) if _names_handshake(test):
-                if isinstance(body[-1], ast.Raise) or _exits(body):
-                    yield test
+                if leaving := next((s for s in body if isinstance(s, ast.Raise) or _exits([s])), None):
+                    yield leaving
 
 
 def boundaries(module: Module) -> frozenset[str]:
@@ -62,7 +86,7 @@ def boundaries(module: Module) -> frozenset[str]:
             name = dotted(decorator.func if isinstance(decorator, ast.Call) else decorator)
             if name.endswith(".boundary") and name.removesuffix(".boundary") in objects:
                 found.add(function.name)
-    for node in ast.walk(module.tree):
+    for node in descend(module.tree):
         match node:
             case ast.Call(func=ast.Attribute(attr="begin", value=value)) if dotted(value) in objects:
                 found.add(_scope(module, node))
@@ -77,7 +101,7 @@ def is_boundary_module(source: Source) -> bool:
 def _objects(module: Module) -> set[str]:
     """The names that hold a `Stateless(...)`, here or imported."""
     found = set()
-    for node in ast.walk(module.tree):
+    for node in descend(module.tree):
         match node:
             case ast.Assign(value=ast.Call(func=func)) if dotted(func).rpartition(".")[2] == "Stateless":
                 found |= {dotted(target) for target in targets(node)}
@@ -87,15 +111,16 @@ def _objects(module: Module) -> set[str]:
 
 
 def _flags(module: Module) -> dict[str, set[str]]:
-    """Names that code of the handshake sets, with the source text of what it sets them to."""
+    """Names that code of the handshake sets to say that it has happened, with the source text of what it sets them to."""
     found: dict[str, set[str]] = {}
     for node in ast.walk(module.tree):
-        if not isinstance(node, ast.Assign | ast.AnnAssign) or node.value is None:
+        if not isinstance(node, ast.Assign | ast.AnnAssign) or not isinstance(node.value, ast.Constant | ast.Attribute):
             continue
         for target in targets(node):
-            name = dotted(target)
-            if name and isinstance(node.value, ast.Constant | ast.Attribute) and _in_handshake(module, node):
-                found.setdefault(name.removeprefix("self."), set()).add(ast.unparse(node.value))
+            name = _flag(target)
+            says_so = isinstance(node.value, ast.Constant) and node.value.value is True
+            if name and (says_so or _STATE.search(name)) and _in_handshake(module, node):
+                found.setdefault(name, set()).add(ast.unparse(node.value))
     return {name: values for name, values in found.items() if values - {"False", "None"}}
 
 
@@ -106,35 +131,44 @@ def _in_handshake(module: Module, node: ast.AST) -> bool:
         match around:
             case ast.If(test=test, body=body) if child in body and _names_handshake(test):
                 return True
-            case ast.match_case(pattern=pattern) if any(_is_handshake(n) for n in ast.walk(pattern)):
+            case ast.match_case(pattern=pattern) if any(_is_handshake(n) for n in descend(pattern)):
                 return True
             case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
-                decorated = any(_is_handshake(n) for d in around.decorator_list for n in ast.walk(d))
+                decorated = any(_is_handshake(n) for d in around.decorator_list for n in descend(d))
                 return name != "__init__" and (decorated or "initialize" in name.lower())
         child = around
     return False
 
 
 def _names_handshake(test: ast.expr) -> bool:
-    names = (_last(node) for node in ast.walk(test) if isinstance(node, ast.Name | ast.Attribute))
-    return any(_is_handshake(node) for node in ast.walk(test)) or any("INITIALIZE" in name for name in names)
+    names = (_last(node) for node in descend(test) if isinstance(node, ast.Name | ast.Attribute))
+    return any(_is_handshake(node) for node in descend(test)) or any("INITIALIZE" in name for name in names)
 
 
 def _is_handshake(node: ast.AST) -> bool:
     return isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value in _HANDSHAKE
 
 
-def _conjuncts(test: ast.expr) -> Iterator[ast.expr]:
-    """The parts of a condition that can each be the reason for a refusal."""
-    match test:
-        case ast.BoolOp(values=values):
-            for value in values:
-                yield from _conjuncts(value)
-        case _:
-            yield test
+def _test_around(module: Module, node: ast.expr) -> ast.expr | None:
+    """The whole condition that an expression is a part of."""
+    child: ast.AST = node
+    while isinstance(parent := module.parents[child], ast.BoolOp | ast.NamedExpr) or (
+        isinstance(parent, ast.UnaryOp) and isinstance(parent.op, ast.Not)
+    ):
+        child = parent
+    match parent:
+        case ast.If(test=test) | ast.While(test=test) | ast.IfExp(test=test) | ast.Assert(test=test) if test is child:
+            return test
+        case ast.match_case(guard=ast.expr() as guard) if guard is child:
+            return guard
+        case ast.Return(value=ast.expr() as value) if value is child:
+            return value
+        case ast.comprehension(ifs=ifs) if child in ifs:
+            return node
+    return None
 
 
-def _reads(condition: ast.expr, flags: dict[str, set[str]]) -> bool | None:
+def _reads(condition: ast.AST, flags: dict[str, set[str]]) -> bool | None:
     """Whether a condition is true when the handshake was seen (True), when it was not (False), or neither (None)."""
     match condition:
         case ast.UnaryOp(op=ast.Not(), operand=operand) if _flag(operand) in flags:
@@ -176,7 +210,7 @@ def _exits(body: list[ast.stmt]) -> bool:
 
 
 def _is_wired(test: ast.expr) -> bool:
-    return any(isinstance(node, ast.Attribute) and node.attr == "modern" for node in ast.walk(test))
+    return any(isinstance(node, ast.Attribute) and node.attr == "modern" for node in descend(test))
 
 
 def _scope(module: Module, node: ast.AST) -> str:

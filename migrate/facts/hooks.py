@@ -13,7 +13,7 @@ from .chains import Chain, Origin, Subject
 from .code import Call, Code, Place, Unit, assigned, unwrap
 from .emissions import MESSAGES, Emission, Emissions, Kind, Send
 from .functions import dotted, walk
-from .gates import Refusal, boundaries, first_messages, refusals
+from .gates import Condition, boundaries, conditions, first_messages, refusals
 from .identity import Identity, Unknown, identities, identity
 from .replies import Replies
 from .vocabulary import ADDED_REQUESTS, NOTIFICATIONS, REMOVED_REQUESTS, SPELLINGS
@@ -43,7 +43,7 @@ class Hook:
     finish: tuple[ast.expr, ...] = ()  # SPLIT: replies that are returned, or turned into text that is
     early: Send | ast.Return | None = None  # SPLIT: how this function answers, to be repeated for an early reply
     untested: tuple[Call, ...] = ()  # callers that write whatever they get, None too
-    refusals: tuple[Refusal, ...] = ()  # handshake gates behind the hook
+    conditions: tuple[Condition, ...] = ()  # what is only done after the handshake, behind the hook
 
 
 @dataclass(frozen=True, eq=False)
@@ -234,7 +234,7 @@ class Hooks:
             methods,
             outgoing=_unique(noise),
             untested=tuple(untested),
-            refusals=tuple(self._refusals(place)),
+            conditions=tuple(self._conditions(place)),
         )
 
     def _sender(self, place: Place, message: str, methods: frozenset[str] | None) -> Hook | Blocker:
@@ -251,9 +251,9 @@ class Hooks:
             return problem
         writers = {send.writer.place for send in sends}
         writer = writers.pop() if len(writers) == 1 else None
-        refused = tuple(self._refusals(place))
+        gates = tuple(self._conditions(place))
         if writer is not None and self._can_send(writer, place, sends[0].writer.parameter):
-            return Hook(Strategy.SENDER, place, message, identity_, methods, writer=writer, outgoing=_unique(emissions), refusals=refused)
+            return Hook(Strategy.SENDER, place, message, identity_, methods, writer=writer, outgoing=_unique(emissions), conditions=gates)
         early = next((send for send in sends if send.place == place), None)
         if early is None:
             return self._block(
@@ -262,7 +262,7 @@ class Hooks:
                 "its replies leave in several ways, none of which could carry an early answer",
                 "write replies through one function",
             )
-        return Hook(Strategy.SPLIT, place, message, identity_, methods, outgoing=_unique(emissions), early=early, refusals=refused)
+        return Hook(Strategy.SPLIT, place, message, identity_, methods, outgoing=_unique(emissions), early=early, conditions=gates)
 
     def _split(self, place: Place, message: str, methods: frozenset[str] | None) -> Hook | Blocker:
         parse = self._parse(place, message)
@@ -310,7 +310,7 @@ class Hooks:
             outgoing=_unique(emissions),
             finish=tuple(finish),
             early=early,
-            refusals=tuple(self._refusals(place)),
+            conditions=tuple(self._conditions(place)),
         )
 
     # -- what stands around a hook ----------------------------------------------
@@ -328,9 +328,9 @@ class Hooks:
             )
         inside = set(self._inside(place))
         for unit in {p.unit for p in [*inside, *self._above(place)]}:
-            for test in first_messages(unit.module):
-                at = Place(unit, unit.module.function_of(test))
-                return self._block(at, test, "the first message has to be initialize here", "let the loop take any message first")
+            for leaving in first_messages(unit.module):
+                at = Place(unit, unit.module.function_of(leaving))
+                return self._block(at, leaving, "the first message has to be initialize here", "let the loop take any message first")
             for refusal in refusals(unit.module):
                 at = Place(unit, unit.module.function_of(refusal.node))
                 if at in inside and unit is not place.unit:
@@ -358,11 +358,11 @@ class Hooks:
                 found += [c.place for c in self.code.callers(one) if c.place not in found]
         return tuple(found[1:])
 
-    def _refusals(self, place: Place) -> Iterator[Refusal]:
+    def _conditions(self, place: Place) -> Iterator[Condition]:
         inside = set(self._inside(place))
-        for refusal in refusals(place.unit.module):
-            if Place(place.unit, place.unit.module.function_of(refusal.node)) in inside:
-                yield refusal
+        for condition in conditions(place.unit.module):
+            if Place(place.unit, place.unit.module.function_of(condition.node)) in inside:
+                yield condition
 
     def _identity(self, place: Place) -> Identity | Blocker:
         reach = self._inside(place)

@@ -10,6 +10,7 @@ from enum import Enum
 
 from .code import Code, Place, assigned
 from .functions import Def
+from .syntax import descend
 
 FIELDS = {"info": "serverInfo", "capabilities": "capabilities", "instructions": "instructions"}
 _BUILTINS = frozenset(dir(builtins))
@@ -35,11 +36,11 @@ class Spelling:
     def names(self) -> frozenset[str]:
         """The names that are left."""
         replaced = {id(name) for name, _ in self.inner}
-        own = {n.id for n in ast.walk(self.node) if isinstance(n, ast.Name) and id(n) not in replaced} - _bound_inside(self.node)
+        own = {n.id for n in descend(self.node) if isinstance(n, ast.Name) and id(n) not in replaced} - _bound_inside(self.node)
         return frozenset(own).union(*(spelling.names for _, spelling in self.inner))
 
     def calls(self) -> Iterator[ast.Call]:
-        yield from (n for n in ast.walk(self.node) if isinstance(n, ast.Call))
+        yield from (n for n in descend(self.node) if isinstance(n, ast.Call))
         for _, spelling in self.inner:
             yield from spelling.calls()
 
@@ -133,11 +134,11 @@ def _part(code: Code, node: ast.expr, place: Place) -> Part | Unknown:
 
 def _spelled(node: ast.expr, place: Place, before: int, depth: int) -> Spelling | Unknown:
     """The spelling of an expression; `before` numbers the statement of the function that it stands in."""
-    if depth > _MAX_DEPTH or any(isinstance(n, ast.Await | ast.Yield | ast.YieldFrom | ast.NamedExpr) for n in ast.walk(node)):
+    if depth > _MAX_DEPTH or any(isinstance(n, ast.Await | ast.Yield | ast.YieldFrom | ast.NamedExpr) for n in descend(node)):
         return Unknown("the initialize answer waits for something", place, node)
     bound = _bound_inside(node)
     inner: list[tuple[ast.Name, Spelling]] = []
-    for name in ast.walk(node):
+    for name in descend(node):
         if not isinstance(name, ast.Name) or name.id in bound or (name.id == "self" and place.owner):
             continue
         found = _local(name, place, before, depth)
@@ -179,7 +180,7 @@ def _is_straight(place: Place, name: str) -> bool:
     assert place.function
     for statement in place.function.node.body:
         plain = isinstance(statement, ast.Assign | ast.AnnAssign)
-        for node in ast.walk(statement):
+        for node in descend(statement):
             match node:
                 case ast.Name(id=found, ctx=ast.Store() | ast.Del()) if found == name and not plain:
                     return False
@@ -229,8 +230,8 @@ def is_pure(call: ast.Call) -> bool:
 
 def _bound_inside(node: ast.AST) -> frozenset[str]:
     """The names that comprehensions and lambdas inside an expression bind."""
-    found = {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
-    found |= {arg.arg for n in ast.walk(node) if isinstance(n, ast.Lambda) for arg in n.args.args}
+    found = {n.id for n in descend(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+    found |= {arg.arg for n in descend(node) if isinstance(n, ast.Lambda) for arg in n.args.args}
     return frozenset(found)
 
 
@@ -242,7 +243,7 @@ def is_defined_by(statement: ast.stmt, name: str) -> bool:
         case ast.Import(names=names) | ast.ImportFrom(names=names):
             return any((alias.asname or alias.name.partition(".")[0]) == name for alias in names)
     return any(
-        isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store) and n.id == name for n in ast.walk(statement) if not isinstance(n, Def)
+        isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store) and n.id == name for n in descend(statement) if not isinstance(n, Def)
     )
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from .asking import Asking
 from .functions import Function, Module, dotted, root, targets, walk
+from .syntax import descend
 from .waiters import Doubt
 
 _ELSEWHERE = frozenset(
@@ -85,7 +86,7 @@ def _looked_up(function: Function, module: Module) -> set[str]:
     found = {other.short for other in module.functions.values() if other.node.decorator_list}
     if "getattr" in _mentioned(function):
         found |= {other.short for other in module.functions.values() if other.owner == function.owner}
-    for node in ast.walk(module.tree):
+    for node in descend(module.tree):
         match node:
             case ast.Assign(value=value) | ast.AnnAssign(value=ast.expr() as value) if isinstance(value, _TABLES):
                 found |= _names_in(value)
@@ -93,14 +94,14 @@ def _looked_up(function: Function, module: Module) -> set[str]:
 
 
 def _names_in(value: ast.expr) -> set[str]:
-    return {node.id if isinstance(node, ast.Name) else node.attr for node in ast.walk(value) if isinstance(node, ast.Name | ast.Attribute)}
+    return {node.id if isinstance(node, ast.Name) else node.attr for node in descend(value) if isinstance(node, ast.Name | ast.Attribute)}
 
 
 def _tabled(function: Function, module: Module) -> set[str]:
     """The functions in tables that this one looks into, and registered ones if it calls what it looked up."""
     found: set[str] = set()
     mentioned = _mentioned(function)
-    for node in ast.walk(module.tree):
+    for node in descend(module.tree):
         match node:
             case ast.Assign(value=value) | ast.AnnAssign(value=ast.expr() as value) if isinstance(value, _TABLES):
                 if any((dotted(target).rsplit(".", 1)[-1] or root(target)) in mentioned for target in targets(node)):
@@ -152,7 +153,7 @@ def _looks_up(value: ast.expr, asking: Asking) -> bool:
         and node.value is not None
         and any(dotted(target).rsplit(".", 1)[-1] in names for target in targets(node))
         and bool(shorts & _names_in(node.value))
-        for node in ast.walk(asking.module.tree)
+        for node in descend(asking.module.tree)
     )
 
 
@@ -170,7 +171,7 @@ def untimely(asking: Asking) -> Iterator[Doubt]:
     """Questions that are asked outside a request, where nothing can be ended in order to ask."""
     module = asking.module
     handlers: dict[str, str] = {}
-    for node in ast.walk(module.tree):
+    for node in descend(module.tree):
         if isinstance(node, ast.Dict):
             handlers |= {
                 dotted(v).rsplit(".", 1)[-1]: text for k, v in zip(node.keys, node.values, strict=True) if (text := module.string(k))
@@ -192,7 +193,7 @@ def _chosen(parent: ast.AST, node: ast.AST, module: Module) -> Iterator[str]:
         case ast.If(test=ast.Compare(ops=[ast.Eq() | ast.In()]) as test, body=body) if any(node in walk(s) for s in body):
             named = [test.left, *test.comparators]
         case ast.match_case(pattern=pattern):
-            named = [value.value for value in ast.walk(pattern) if isinstance(value, ast.MatchValue)]
+            named = [value.value for value in descend(pattern) if isinstance(value, ast.MatchValue)]
         case _:
             named = []
     for value in named:

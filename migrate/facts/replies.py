@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from .chains import table_of
 from .code import Class, Code, Place, assigned, unwrap
 from .functions import Def
+from .syntax import descend
 
 _MAX_DEPTH = 12
 _TEXT = frozenset({"dumps", "model_dump_json", "json"})
@@ -187,7 +188,7 @@ def falls_through(body: list[ast.stmt]) -> bool:
                 return False
             return falls_through(orelse or inner) or any(falls_through(handler.body) for handler in handlers)
         case ast.While(test=ast.Constant(value=True), body=inner):
-            return any(isinstance(node, ast.Break) for statement in inner for node in ast.walk(statement))
+            return any(isinstance(node, ast.Break) for statement in inner for node in descend(statement))
         case ast.Match(cases=cases):
             whole = any(isinstance(case.pattern, ast.MatchAs) and case.pattern.pattern is None and case.guard is None for case in cases)
             return not whole or any(falls_through(case.body) for case in cases)

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 from ..source import Source, Span
 from .model import Gate
+from .syntax import descend
 
 _SESSION = re.compile(r"(^|[_.])(sid|session|session_?id)$", re.IGNORECASE)
 _HEADER = re.compile(r"^(http_)?mcp[-_]session[-_]id$", re.IGNORECASE)
@@ -84,7 +85,7 @@ def _refuses(body: list[ast.stmt]) -> bool:
     if not isinstance(last, ast.Return):
         return False
     # The answer may be sent first and a bare return follow.
-    return any(_says_no(node) for statement in body for node in ast.walk(statement))
+    return any(_says_no(node) for statement in body for node in descend(statement))
 
 
 def _says_no(node: ast.AST) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from . import vocabulary as words
 from .model import Value
+from .syntax import descend
 
 
 def is_named_version(value: Value | None, node: ast.expr) -> bool:
@@ -97,7 +98,7 @@ def alternatives(pattern: ast.pattern) -> Iterator[ast.pattern]:
 
 def text(node: ast.expr) -> str:
     """The readable parts of a message."""
-    return " ".join(part.value for part in ast.walk(node) if isinstance(part, ast.Constant) and isinstance(part.value, str))
+    return " ".join(part.value for part in descend(node) if isinstance(part, ast.Constant) and isinstance(part.value, str))
 
 
 def call_text(node: ast.Call) -> str:
@@ -113,12 +114,12 @@ def is_int_call(node: ast.expr) -> bool:
 
 def is_value(tree: ast.Module, word: str) -> bool:
     """Whether a word stands in a string that code uses, not in a docstring or a comment."""
-    documentation = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    documentation = {id(node.value) for node in descend(tree) if isinstance(node, ast.Expr)}
     return any(
         isinstance(node, ast.Constant)
         and isinstance(node.value, str)
         and word in node.value
         and len(node.value) < 200
         and id(node) not in documentation
-        for node in ast.walk(tree)
+        for node in descend(tree)
     )

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from .code import Code, Place, Unit
 from .functions import dotted
+from .syntax import descend
 
 _ROUTES = frozenset({"post", "get", "put", "delete", "route", "api_route", "websocket", "api_view", "csrf_exempt", "endpoint", "app.route"})
 _REQUESTS = frozenset({"Request", "HttpRequest", "HTTPConnection", "WebSocket"})
@@ -70,7 +71,7 @@ def is_http(place: Place) -> bool:
 
 def reads_stdin(unit: Unit) -> bool:
     """Whether a module reads standard input at all."""
-    for node in ast.walk(unit.module.tree):
+    for node in descend(unit.module.tree):
         match node:
             case ast.Attribute(attr="stdin") | ast.Name(id="stdin"):
                 return True

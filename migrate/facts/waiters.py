@@ -15,6 +15,7 @@ from typing import NamedTuple
 from ..source import Span
 from .answers import FIELDS, Answers, Kind
 from .functions import Function, Module, bound, dotted, is_shared, targets, walk
+from .syntax import descend
 
 CAPABILITIES = {"elicitation/create": "elicitation", "sampling/createMessage": "sampling", "roots/list": "roots"}
 _QUIET = frozenset({"debug", "info", "warning", "error", "exception", "critical", "log", "print"})
@@ -71,7 +72,7 @@ class Waiter:
 
 def waiters(module: Module) -> Iterator[Waiter | Doubt]:
     """Every waiter of a module, and what is none although it puts a question to the client."""
-    asked = [node for node in ast.walk(module.tree) if isinstance(node, ast.Constant) and node.value in CAPABILITIES]
+    asked = [node for node in descend(module.tree) if isinstance(node, ast.Constant) and node.value in CAPABILITIES]
     if not asked:
         return
     answers = Answers(module)
@@ -85,7 +86,7 @@ def waiters(module: Module) -> Iterator[Waiter | Doubt]:
                 yield Doubt(module.span(request.node), "the function that asks the client also sends requests that are not known here")
             else:
                 yield _proven(function, request, frozenset(CAPABILITIES[method] for method in methods if method), answers, module)
-            understood.update(ast.walk(request.node))
+            understood.update(descend(request.node))
     for node in asked:
         if node not in understood and _is_sent(node, module):
             yield Doubt(module.span(node), "the client is asked in a way that is not understood")
@@ -181,7 +182,7 @@ def _proven(function: Function, request: Request, wanted: frozenset[str], answer
 
 
 def _names(node: ast.AST | None) -> set[str]:
-    return {inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name)} if node is not None else set()
+    return {inner.id for inner in descend(node) if isinstance(inner, ast.Name)} if node is not None else set()
 
 
 def _assigned(statements: Sequence[ast.stmt]) -> set[str]:
@@ -271,7 +272,7 @@ def _is_sending(call: ast.Call, function: Function, module: Module) -> bool:
     if name in _QUIET or name in _HANDLING:
         return True
     # Any other call must be the one that carries the request out: `send(message)`, `self.write(json.dumps(...))`.
-    carried = {node for argument in call.args for node in ast.walk(argument)}
+    carried = {node for argument in call.args for node in descend(argument)}
     built = {request.node for request in requests(function, module)}
     names = {
         target.id for node in built if (parent := module.parents.get(node)) for target in targets(parent) if isinstance(target, ast.Name)

@@ -9,6 +9,7 @@ from ..source import Source, Span
 from . import vocabulary as words
 from .model import Fact, Ref, Role, Use, Value
 from .names import Names
+from .syntax import descend
 
 
 def is_word(value: Value | None) -> bool:
@@ -80,7 +81,7 @@ class Walk:
         """The parent has dealt with this text; the leaf need not be looked at again."""
         self._claimed.add(id(node))
         if isinstance(node, (ast.UnaryOp, ast.BinOp, ast.JoinedStr, ast.Call, ast.Attribute)):
-            for child in ast.walk(node):
+            for child in descend(node):
                 self._claimed.add(id(child))
 
     def _span(self, node: ast.AST) -> Span:
