@@ -511,6 +511,9 @@ class Hooks:
             case ast.Expr():
                 return True  # the value is thrown away
             case ast.Call():
+                target = self.code.function(parent, call.place)
+                if target and (writer := self.emissions.writer(target)) and _asks(target, writer[1]):
+                    return True
                 return False if self._is_sent(parent, call.place) else None
         return None
 
@@ -543,8 +546,7 @@ class Hooks:
         if any(e.dumps is call for e in self.emissions.of(place.unit)):
             return True
         target = self.code.function(call, place)
-        found = self.emissions.writer(target) if target else None
-        return found is not None and target is not None and not _asks(target, found[1])
+        return target is not None and self.emissions.writer(target) is not None
 
     def _covers(self, hook: Hook, blocker: Blocker) -> bool:
         """Whether a blocker speaks of a dispatcher that a hook above it serves."""

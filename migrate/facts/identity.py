@@ -83,10 +83,12 @@ def identities(code: Code, places: tuple[Place, ...]) -> Iterator[tuple[Place, a
     """The initialize answers that these functions build."""
     for place in places:
         for node in place.nodes:
-            if isinstance(node, ast.Dict):
-                keys = {code.text(key, place) for key in node.keys if key is not None}
-                if "protocolVersion" in keys and keys & {"serverInfo", "capabilities"} and "clientInfo" not in keys:
-                    yield place, node
+            found = [node] if isinstance(node, ast.Dict) else descend(node.body) if isinstance(node, ast.Lambda) else []
+            for one in found:
+                if isinstance(one, ast.Dict):
+                    keys = {code.text(key, place) for key in one.keys if key is not None}
+                    if "protocolVersion" in keys and keys & {"serverInfo", "capabilities"} and "clientInfo" not in keys:
+                        yield place, one
 
 
 def identity(code: Code, places: tuple[Place, ...]) -> Identity | Unknown:
@@ -137,6 +139,11 @@ def _spelled(node: ast.expr, place: Place, before: int, depth: int) -> Spelling 
     if depth > _MAX_DEPTH or any(isinstance(n, ast.Await | ast.Yield | ast.YieldFrom | ast.NamedExpr) for n in descend(node)):
         return Unknown("the initialize answer waits for something", place, node)
     bound = _bound_inside(node)
+    for around in place.unit.module.ancestors(node):
+        if isinstance(around, ast.Lambda) and {arg.arg for arg in around.args.args} & {
+            n.id for n in descend(node) if isinstance(n, ast.Name)
+        }:
+            return Unknown("the initialize answer depends on the request", place, node)
     inner: list[tuple[ast.Name, Spelling]] = []
     for name in descend(node):
         if not isinstance(name, ast.Name) or name.id in bound or (name.id == "self" and place.owner):

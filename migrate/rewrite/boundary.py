@@ -474,21 +474,20 @@ class _Wire:
         return False
 
     def _gates(self) -> Iterator[Edit]:
-        for refusal in self.hook.refusals:
-            span, text = self.module.span(refusal.node), self.module.text(refusal.node)
-            parent = self.module.parents[refusal.node]
-            whole = self.era is Era.MODERN and not refusal.lets and isinstance(parent, ast.If)
-            if whole and (branch := self.tree.enclosing(cst.If, span)) is not None:
+        """For a request of this revision the handshake counts as done."""
+        for condition in self.hook.conditions:
+            node, text = condition.node, self.module.text(condition.node)
+            parent = self.module.parents[node]
+            whole = self.era is Era.MODERN and not condition.seen and isinstance(parent, ast.If)
+            if whole and (branch := self.tree.enclosing(cst.If, self.module.span(node))) is not None:
                 # No request waits for a handshake any more.
                 yield from cut.branch(self.tree, branch)
                 continue
-            if refusal.lets:
-                same = isinstance(parent, ast.If) or (isinstance(parent, ast.BoolOp) and isinstance(parent.op, ast.Or))
-                made = f"{text} or {self.handle}.modern"
-            else:
-                same = isinstance(parent, ast.If) or (isinstance(parent, ast.BoolOp) and isinstance(parent.op, ast.And))
-                made = f"{text} and not {self.handle}.modern"
-            yield Edit(span, made if same else f"({made})")
+            joint: type[ast.boolop] = ast.Or if condition.seen else ast.And
+            made = f"{text} or {self.handle}.modern" if condition.seen else f"{text} and not {self.handle}.modern"
+            alone = isinstance(parent, ast.If | ast.While | ast.match_case | ast.Return | ast.Assert)
+            same = isinstance(parent, ast.BoolOp) and isinstance(parent.op, joint)
+            yield Edit(self.module.span(node), made if alone or same else f"({made})")
 
     # -- helpers ------------------------------------------------------------------
     def _free(self, name: str) -> str:

@@ -1,0 +1,474 @@
+"""Where the boundary goes in a server, and what is said where that cannot be proven."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from textwrap import dedent
+
+import pytest
+from mcp_migrate.facts.code import Code
+from mcp_migrate.facts.hooks import Blocker, Hook, Hooks, Strategy
+from mcp_migrate.facts.identity import Needs
+from mcp_migrate.source import Source
+
+IDENTITY = '{"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}, "serverInfo": {"name": "s", "version": "1"}}'
+CHAIN = f"""
+    method, rid = msg.get("method"), msg.get("id")
+    if method == "initialize":
+        return {{"jsonrpc": "2.0", "id": rid, "result": {IDENTITY}}}
+    if method == "tools/list":
+        return {{"jsonrpc": "2.0", "id": rid, "result": {{"tools": []}}}}
+"""
+LOOP = """
+import json, sys
+for line in sys.stdin:
+    reply = handle(json.loads(line))
+    if reply is not None:
+        print(json.dumps(reply), flush=True)
+"""
+
+
+@dataclass(frozen=True)
+class Files:
+    """Modules by name, as a project gives them."""
+
+    texts: dict[str, str]
+
+    def module(self, name: str) -> tuple[str, Source] | None:
+        return (name, Source(f"{name}.py", self.texts[name])) if name in self.texts else None
+
+    def importers(self, path: str) -> Iterator[str]:
+        stem = path.removesuffix(".py")
+        return (name for name, text in self.texts.items() if (name != stem and f"import {stem}" in text) or f"from {stem} " in text)
+
+
+def answers(server: str, **others: str) -> list[Hook | Blocker]:
+    hooks = Hooks(Code(Files({"server": server, **others})))
+    unit = hooks.code.unit("server")
+    assert unit is not None
+    return hooks.find(unit)
+
+
+def hook(server: str, **others: str) -> Hook:
+    found = answers(server, **others)
+    assert [type(one) for one in found] == [Hook], [one.reason for one in found if isinstance(one, Blocker)]
+    assert isinstance(found[0], Hook)
+    return found[0]
+
+
+def reason(server: str, **others: str) -> str:
+    found = answers(server, **others)
+    assert [type(one) for one in found] == [Blocker]
+    assert isinstance(found[0], Blocker)
+    return found[0].reason
+
+
+def body(text: str) -> str:
+    return f"def handle(msg):{CHAIN}{text}"
+
+
+# -- a dispatcher that returns its replies ------------------------------------------------
+
+
+def test_a_function_that_takes_a_message_and_returns_a_reply_gets_the_decorator() -> None:
+    found = hook(body("    return None\n") + LOOP)
+    assert (found.strategy, found.place.name, found.message) == (Strategy.DECORATOR, "handle", "msg")
+    assert found.methods == {"tools/list"}
+    assert found.untested == ()
+
+
+@pytest.mark.parametrize(
+    "ending",
+    [
+        "    return error(rid)\n\ndef error(rid):\n    e = {'jsonrpc': '2.0', 'id': rid}\n    e['error'] = {'code': -32601}\n    return e\n",
+        "    return dict(jsonrpc='2.0', id=rid, result={})\n",
+        "    return None if rid is None else {'jsonrpc': '2.0', 'id': rid, 'result': {}}\n",
+        "    base = {'jsonrpc': '2.0', 'id': rid}\n    return {**base, 'result': {}}\n",
+        "    def reply(result):\n        return {'jsonrpc': '2.0', 'id': rid, 'result': result}\n    return reply({})\n",
+        "    reply = None\n    if rid:\n        reply = {'jsonrpc': '2.0', 'id': rid, 'result': {}}\n    return reply\n",
+        "    handler = TABLE.get(method)\n    return handler(msg)\n\nTABLE = {'ping': lambda m: {'jsonrpc': '2.0', 'result': {}}}\n",
+        "    return handle({'method': 'tools/list', 'id': rid})\n",
+        "    raise LookupError(method)\n",
+    ],
+    ids=["helper", "dict call", "conditional", "spread", "nested helper", "name", "table", "itself", "raise"],
+)
+def test_replies_are_proven_through(ending: str) -> None:
+    assert hook(body(ending) + LOOP).strategy is Strategy.DECORATOR
+
+
+@pytest.mark.parametrize(
+    ("ending", "why"),
+    [
+        ("    return {'tools': []}\n", "a result without its envelope"),
+        ("    return {'jsonrpc': '2.0'}, rid\n", "a tuple"),
+        ("    import json\n    return json.dumps({'jsonrpc': '2.0', 'id': rid, 'result': {}})\n", "JSON text"),
+        ("    return Reply(rid).to_dict()\n", "a typed reply"),
+        ("    return unknown(msg)\n", "`unknown(...)` cannot be followed"),
+        ("    return msg\n", "the parameter `msg`"),
+        ("    yield {'jsonrpc': '2.0', 'id': rid, 'result': {}}\n", "it is a generator"),
+        ("    return [handle(m) for m in msg]\n", "a list"),
+    ],
+    ids=["result only", "tuple", "text", "typed", "unknown call", "echo", "generator", "batch"],
+)
+def test_what_is_no_reply_is_named(ending: str, why: str) -> None:
+    assert why in reason(body(ending) + LOOP)
+
+
+def test_a_method_with_its_loop_in_another_method() -> None:
+    found = hook(
+        dedent(f"""
+        import json, sys
+
+        class Server:
+            async def handle(self, msg):
+                if msg["method"] == "initialize":
+                    return self.ok(msg, {IDENTITY})
+                elif msg["method"] == "tools/list":
+                    return self.ok(msg, {{"tools": []}})
+
+            def ok(self, msg, result):
+                return {{"jsonrpc": "2.0", "id": msg["id"], "result": result}}
+
+            async def run(self):
+                for line in sys.stdin:
+                    answer = await self.handle(json.loads(line))
+                    if answer:
+                        print(json.dumps(answer))
+        """)
+    )
+    assert (found.place.name, found.message) == ("Server.handle", "msg")
+
+
+def test_the_function_that_holds_the_message_is_found_above_one_that_only_routes() -> None:
+    found = hook(
+        dedent(f"""
+        def route(method, params):
+            match method:
+                case "initialize":
+                    return {IDENTITY}
+                case "tools/list" | "prompts/list":
+                    return {{}}
+
+        def handle(msg):
+            return {{"jsonrpc": "2.0", "id": msg["id"], "result": route(msg["method"], msg.get("params"))}}
+        """)
+        + LOOP
+    )
+    assert found.place.name == "handle"
+    assert found.methods == {"tools/list", "prompts/list"}
+
+
+def test_the_outermost_of_functions_that_hand_the_message_on_is_wrapped() -> None:
+    found = hook(body("    return None\n").replace("handle", "inner") + "\ndef handle(message):\n    return inner(message)\n" + LOOP)
+    assert (found.place.name, found.message) == ("handle", "message")
+
+
+def test_the_message_may_be_any_parameter() -> None:
+    found = hook(body("    return None\n").replace("handle(msg)", "handle(db, msg)") + LOOP.replace("handle(", "handle(None, "))
+    assert found.message == "msg"
+
+
+@pytest.mark.parametrize("default", ["    msg = msg or {}", "    msg = dict(msg)"], ids=["or", "copy"])
+def test_a_default_for_the_message_changes_nothing(default: str) -> None:
+    assert hook(f"def handle(msg):\n{default}{CHAIN}    return None\n" + LOOP).strategy is Strategy.DECORATOR
+
+
+def test_a_message_that_is_replaced_on_the_way_is_refused() -> None:
+    assert "given another value" in reason(f"def handle(msg):\n    msg = normal(msg){CHAIN}    return None\n" + LOOP)
+
+
+def test_a_typed_request_is_refused() -> None:
+    text = CHAIN.replace('msg.get("method")', "msg.method").replace('msg.get("id")', "msg.id")
+    assert "typed request" in reason(f"def handle(msg):{text}    return None\n" + LOOP)
+
+
+# -- methods -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("test", "methods"),
+    [
+        ("if method in ('prompts/list', 'prompts/get'):", {"prompts/list", "prompts/get"}),
+        ("if 'prompts/list' == method:", {"prompts/list"}),
+        ("if method == names.LIST:", {"prompts/list"}),
+        ("if method == Method.LIST:", {"prompts/list"}),
+        ("if method == 'prompts' + '/list':", {"prompts/list"}),
+        ("if method.startswith('notifications/'):", set()),
+        ("if method == 'ping':", set()),
+    ],
+    ids=["member", "yoda", "module", "enum", "joined", "notifications", "removed"],
+)
+def test_methods_are_read_however_they_are_spelled(test: str, methods: set[str]) -> None:
+    text = body(f"    {test}\n        return None\n") + "\nimport names\nclass Method:\n    LIST = 'prompts/list'\n" + LOOP
+    assert hook(text, names="LIST = 'prompts/list'\n").methods == {"tools/list"} | methods
+
+
+@pytest.mark.parametrize(
+    "test",
+    ["if method.startswith('tools/'):", "if method in EXTRA:", "if method == chosen():", "if EXTRA.get(method):"],
+    ids=["prefix", "unknown set", "call", "unknown table"],
+)
+def test_methods_that_cannot_all_be_read_are_left_out(test: str) -> None:
+    text = body(f"    {test}\n        return None\n") + "\nfrom elsewhere import EXTRA\n" + LOOP
+    assert hook(text).methods is None
+
+
+# -- identity ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("info", "needs"),
+    [
+        ('{"name": "s", "version": "1"}', Needs.IMPORT),
+        ('{"name": NAME, "version": "1"}', Needs.IMPORT),
+        ('{"name": "s", "version": version()}', Needs.CALL),
+        ('{"name": "s", "version": changing}', Needs.CALL),
+        ("local", Needs.IMPORT),
+    ],
+    ids=["literal", "constant", "call", "global", "local"],
+)
+def test_when_the_identity_is_known(info: str, needs: Needs) -> None:
+    text = (
+        body("    return None\n")
+        .replace('{"name": "s", "version": "1"}', info)
+        .replace("    method, rid", "    local = {'name': NAME}\n    method, rid")
+    )
+    rest = "\nNAME = 's'\nchanging = '1'\ndef update():\n    global changing\n    changing = '2'\ndef version():\n    return '1'\n"
+    assert hook(text + rest + LOOP).identity.info.needs is needs
+
+
+@pytest.mark.parametrize("info", ["msg", "later"], ids=["request", "unknown local"])
+def test_an_identity_that_depends_on_the_request_is_refused(info: str) -> None:
+    text = body("    return None\n").replace('"serverInfo": {"name": "s", "version": "1"}', f'"serverInfo": {info}')
+    text = text.replace('    if method == "initialize"', '    for later in msg: pass\n    if method == "initialize"')
+    assert "cannot be known before the request" in reason(text + LOOP)
+
+
+def test_two_different_identities_are_refused() -> None:
+    more = (
+        "    if method == 'tools/call':\n        return {'jsonrpc': '2.0', 'result': "
+        + IDENTITY.replace('"s"', '"t"')
+        + "}\n    return None\n"
+    )
+    assert "two different ways" in reason(body(more) + LOOP)
+
+
+def test_a_server_without_an_initialize_answer_has_no_identity() -> None:
+    assert "no initialize answer" in reason(body("    return None\n").replace(IDENTITY, "{}") + LOOP)
+
+
+# -- callers ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "loop",
+    [
+        "for line in sys.stdin:\n    print(json.dumps(handle(json.loads(line))))\n",
+        "for line in sys.stdin:\n    reply = handle(json.loads(line))\n    print(json.dumps(reply))\n",
+        "def write(m):\n    print(json.dumps(m))\nfor line in sys.stdin:\n    write(handle(json.loads(line)))\n",
+    ],
+    ids=["nested", "name", "writer"],
+)
+def test_a_loop_that_would_print_none_is_named(loop: str) -> None:
+    ending = "    return {'jsonrpc': '2.0', 'id': rid, 'error': {'code': -32601}}\n"
+    assert len(hook(body(ending) + "import json, sys\n" + loop).untested) == 1
+
+
+@pytest.mark.parametrize(
+    "loop",
+    [
+        "for line in sys.stdin:\n    if (reply := handle(json.loads(line))) is not None:\n        print(json.dumps(reply))\n",
+        "def write(m):\n    if m is None:\n        return\n    print(json.dumps(m))\nfor line in sys.stdin:\n    write(handle(json.loads(line)))\n",
+        "for line in sys.stdin:\n    reply = handle(json.loads(line))\n    print(json.dumps(reply)) if reply else None\n",
+    ],
+    ids=["walrus", "writer asks", "conditional"],
+)
+def test_a_loop_that_asks_for_none_is_left_alone(loop: str) -> None:
+    assert hook(body("    return {'jsonrpc': '2.0', 'id': rid, 'error': {}}\n") + "import json, sys\n" + loop).untested == ()
+
+
+def test_demos_that_make_up_their_messages_are_left_alone() -> None:
+    demo = "\ndef demo():\n    for msg in [{'method': 'tools/list'}]:\n        print(json.dumps(handle(msg)))\n"
+    assert hook(body("    return None\n") + demo + LOOP).untested == ()
+
+
+@pytest.mark.parametrize(
+    "endpoint",
+    [
+        "@app.post('/mcp')\nasync def mcp(body: dict):\n    return handle(body)\n",
+        "async def mcp(request: Request):\n    return JSONResponse(handle(await request.json()))\n",
+        "class H(BaseHTTPRequestHandler):\n    def do_POST(self):\n        self.answer(handle(self.body()))\n",
+    ],
+    ids=["route", "request", "http.server"],
+)
+def test_a_dispatcher_that_http_reaches_needs_the_endpoint(endpoint: str) -> None:
+    assert "over HTTP" in reason(body("    return None\n") + endpoint)
+
+
+def test_a_dispatcher_that_nothing_feeds_is_not_wired() -> None:
+    assert "transport is not known" in reason(body("    return None\n"))
+
+
+# -- replies that are written ------------------------------------------------------------------
+
+WRITER = """
+import json, sys
+
+def write(message):
+    sys.stdout.write(json.dumps(message) + "\\n")
+    sys.stdout.flush()
+
+def ok(rid, result):
+    write({"jsonrpc": "2.0", "id": rid, "result": result})
+"""
+WRITES = f"""
+def handle(msg):
+    if msg["method"] == "initialize":
+        ok(msg["id"], {IDENTITY})
+    elif msg["method"] == "tools/list":
+        ok(msg["id"], {{"tools": []}})
+
+for line in sys.stdin:
+    handle(json.loads(line))
+"""
+
+
+def test_a_dispatcher_that_writes_through_one_function_sends_early_answers_through_it() -> None:
+    found = hook(WRITER + WRITES)
+    assert found.strategy is Strategy.SENDER
+    assert found.writer is not None
+    assert found.writer.name == "write"
+    assert [emission.place.name for emission in found.outgoing] == ["write"]
+
+
+def test_notifications_make_their_writer_a_place_of_its_own() -> None:
+    text = WRITER + "\ndef log(text):\n    write({'jsonrpc': '2.0', 'method': 'notifications/message', 'params': {'data': text}})\n"
+    assert [e.place.name for e in hook(text + body("    return None\n") + LOOP).outgoing] == ["write"]
+    assert hook(WRITER + body("    return None\n") + LOOP).outgoing == ()
+
+
+def test_writing_to_a_log_is_no_reply() -> None:
+    log = "    import logging\n    logging.info(json.dumps({'jsonrpc': '2.0', 'result': {}}))\n"
+    log += "    print(json.dumps({'jsonrpc': '2.0', 'result': {}}), file=sys.stderr)\n    return None\n"
+    assert hook(body(log) + LOOP).strategy is Strategy.DECORATOR
+
+
+def test_a_dispatcher_that_returns_some_replies_and_writes_others_is_refused() -> None:
+    assert "written directly" in reason(WRITER + body("    ok(rid, {})\n    return None\n") + LOOP)
+
+
+def test_replies_from_another_thread_are_refused() -> None:
+    text = WRITES.replace('ok(msg["id"], {"tools": []})', "threading.Thread(target=slow, args=(msg,)).start()")
+    assert "another thread" in reason(WRITER + "\nimport threading\ndef slow(msg):\n    ok(msg['id'], {})\n" + text)
+
+
+def test_a_writer_in_another_module_is_refused() -> None:
+    text = "from wire import ok\nimport json, sys\n" + WRITES
+    assert "in another module" in reason(text, wire=WRITER)
+
+
+def test_replies_that_come_from_elsewhere_are_refused() -> None:
+    text = WRITES.replace('ok(msg["id"], {"tools": []})', "write(forward(msg))")
+    assert "could not be followed" in reason(WRITER + "\nfrom proxy import forward\n" + text)
+
+
+# -- loops that dispatch --------------------------------------------------------------------------
+
+INLINE = f"""
+import json, sys
+
+TABLE = {{"initialize": lambda p: {IDENTITY}, "tools/list": lambda p: {{"tools": []}}}}
+
+def main():
+    for line in sys.stdin:
+        msg = json.loads(line)
+        handler = TABLE.get(msg.get("method"))
+        if handler is None:
+            reply = {{"jsonrpc": "2.0", "id": msg["id"], "error": {{"code": -32601}}}}
+        else:
+            reply = {{"jsonrpc": "2.0", "id": msg["id"], "result": handler(msg.get("params"))}}
+        print(json.dumps(reply))
+"""
+
+
+def test_a_loop_that_parses_dispatches_and_writes_is_split() -> None:
+    found = hook(INLINE)
+    assert (found.strategy, found.place.name, found.message) == (Strategy.SPLIT, "main", "msg")
+    assert found.parse is not None
+    assert found.parse.lineno == 8
+    assert len(found.outgoing) == 1
+    assert found.methods == {"tools/list"}
+
+
+def test_a_registry_of_another_module_is_read() -> None:
+    registry = "TABLE = {}\ndef method(name):\n    def add(f):\n        TABLE[name] = f\n        return f\n    return add\n"
+    handlers = f"from registry import method\n@method('initialize')\ndef hello(p):\n    return {IDENTITY}\n@method('tools/list')\ndef tools(p):\n    return {{}}\n"
+    text = (
+        INLINE[: INLINE.index("TABLE =")]
+        + "import handlers, registry\n"
+        + INLINE[INLINE.index("def main") :].replace("TABLE", "registry.TABLE")
+    )
+    found = hook(text, registry=registry, handlers=handlers)
+    assert found.methods == {"tools/list"}
+    assert found.identity.place.unit.name == "handlers"
+
+
+def test_a_function_from_text_to_reply_is_split_with_its_returns() -> None:
+    text = f"import json\ndef answer(line):\n    msg = json.loads(line){CHAIN}    return None\n"
+    found = hook(text + "import sys\nfor line in sys.stdin:\n    print(answer(line))\n")
+    assert found.strategy is Strategy.SPLIT
+    assert len(found.finish) == 2
+
+
+def test_a_parse_that_cannot_be_found_is_refused() -> None:
+    text = INLINE.replace("msg = json.loads(line)", "msg = decode(line)")
+    assert "given another value" in reason(text)
+
+
+# -- gates -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("gate", "number"),
+    [
+        ("    if not ready:\n        return None\n", 1),
+        ("    if method == 'tools/call' and ready:\n        return None\n", 1),
+        ("    if rid and not ready or rid == 0:\n        raise LookupError\n", 1),
+        ("    if ready is False:\n        return None\n", 1),
+        ("    print(ready)\n", 0),
+    ],
+    ids=["refusal", "condition", "part", "compared", "printed"],
+)
+def test_what_waits_for_the_handshake_is_named(gate: str, number: int) -> None:
+    text = body(gate + "    return None\n").replace('"initialize":\n', '"initialize":\n        global ready\n        ready = True\n')
+    assert len(hook("ready = False\n" + text + LOOP).conditions) == number
+
+
+def test_a_gate_before_the_dispatcher_is_refused() -> None:
+    text = body("    return None\n").replace('"initialize":\n', '"initialize":\n        global ready\n        ready = True\n')
+    loop = LOOP.replace("    reply =", "    if not ready:\n        continue\n    reply =")
+    assert "before they reach the dispatcher" in reason("ready = False\n" + text + "\ndef main():\n" + loop.replace("\n", "\n    "))
+
+
+def test_a_first_message_that_has_to_be_initialize_is_refused() -> None:
+    text = "\ndef main():\n    first = json.loads(sys.stdin.readline())\n    if first['method'] != 'initialize':\n        raise SystemExit\n    handle(first)\n"
+    assert "first message" in reason(body("    return None\n") + text + LOOP)
+
+
+# -- what is wired already --------------------------------------------------------------------------
+
+
+def test_what_stands_behind_a_boundary_is_left_alone() -> None:
+    text = "from mcp_stateless import Stateless\nMCP = Stateless({}, {})\n@MCP.boundary\n" + body("    return None\n") + LOOP
+    assert answers(text) == []
+
+
+def test_a_server_that_answers_discover_itself_is_left_alone() -> None:
+    assert answers(body("    if method == 'server/discover':\n        return None\n    return None\n") + LOOP) == []
+
+
+def test_two_servers_in_one_file_get_an_answer_each() -> None:
+    one = body("    return None\n")
+    found = answers(one + one.replace("handle", "other") + LOOP + LOOP.replace("handle", "other"))
+    assert [type(answer) for answer in found] == [Hook, Hook]
