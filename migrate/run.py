@@ -77,17 +77,19 @@ class Run:
 
     def check(self, read: Reading) -> Sifted:
         """The findings of what was read; those that a boundary would settle are called safe to fix where `fix` can put one."""
-        found = self._found(read.project)
-        sifted = self.sieve.sift([*read.unreadable, *found], read.sources, read.locations)
-        wired = {finding.path for finding in sifted.findings if finding.applicability is SAFE and isinstance(finding.fact, Dispatcher)}
-        if not wired:
+        sifted = self.sieve.sift([*read.unreadable, *self._found(read.project)], read.sources, read.locations)
+        wirings = [finding for finding in sifted.findings if finding.applicability is SAFE and isinstance(finding.fact, Dispatcher)]
+        if not wirings:
             return sifted
-        # Cheaper than the fix itself: only links, and asks the rules, with the boundaries as given.
-        files = (dataclasses.replace(read.project.files[path], boundary=frozenset({"fix"})) for path in wired)
-        left = {_identity(finding) for finding in self._found(read.project.replace(files)) if finding.applicability is not SAFE}
+        # Cheaper than the fix itself: only links, and asks the other rules, with the boundaries as given.
+        paths, rules = {finding.path for finding in wirings}, {finding.rule for finding in wirings}
+        files = (dataclasses.replace(read.project.files[path], boundary=frozenset({"fix"})) for path in paths)
+        left = {_identity(finding) for finding in self._found(read.project.replace(files), *rules) if finding.applicability is not SAFE}
         return sifted._replace(
             findings=[
-                finding if finding.fact is None or _identity(finding) in left else dataclasses.replace(finding, applicability=SAFE)
+                finding
+                if finding.fact is None or finding.rule in rules or _identity(finding) in left
+                else dataclasses.replace(finding, applicability=SAFE)
                 for finding in sifted.findings
             ]
         )
@@ -161,8 +163,9 @@ class Run:
         """The keys of all findings, for a baseline in this folder."""
         return [key._replace(path=_relative_to(self.location(key.path), folder)) for key in sifted.keys]
 
-    def _found(self, project: Project) -> list[Finding]:
-        return engine.check(project, self.catalog, self.era, select=self.select, ignore=self.ignore, on_error=self.failures.append)
+    def _found(self, project: Project, *without: str) -> list[Finding]:
+        ignore = (*self.ignore, *without)
+        return engine.check(project, self.catalog, self.era, select=self.select, ignore=ignore, on_error=self.failures.append)
 
     def _contents(self, tick: Callable[[int], None]) -> Iterator[tuple[File, bytes] | Unreadable]:
         if self.flags.stdin is not None:
