@@ -299,7 +299,7 @@ def _is_colourful() -> bool:
 
 
 def _status(report: Report, run: Run) -> int:
-    for failure in run.failures:
+    for failure in dict.fromkeys(map(str, run.failures)):
         _say(f"internal error, please report it: {failure}")
     if run.failures or any(place.rule == UNREADABLE[0] for place in report.places):
         return FAILED
@@ -409,7 +409,7 @@ class _Progress:
         if time.monotonic() >= self._next:
             self._next += 0.1
             self.shown = True
-            print(f"\r{count:,} files read", end="", file=sys.stderr, flush=True)
+            print(f"\rfiles read: {count:,}", end="", file=sys.stderr, flush=True)
 
     def clear(self) -> None:
         """Takes the line away again."""

@@ -19,7 +19,7 @@ import mcp_migrate
 import pytest
 from mcp_migrate import house
 from mcp_migrate.catalog import load
-from mcp_migrate.cli import main
+from mcp_migrate.cli import _uninterrupted, main
 
 # A small server that holds one code with a safe fix (`--era modern`), and more to find.
 SERVER = '''\
@@ -639,23 +639,70 @@ def start(folder: Path, *arguments: str, **options: object) -> subprocess.Popen[
     return subprocess.Popen([sys.executable, "-c", "from mcp_migrate.cli import main; main()", *arguments], cwd=folder, **options)  # type: ignore[call-overload, no-any-return]
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="pseudo terminals of POSIX")
-@pytest.mark.parametrize("no_colour", [False, True])
-def test_colours_are_for_terminals_only(tmp_path, no_colour):
-    put(tmp_path, "server.py")
+def shown(folder: Path, code: str, *arguments: str, **environment: str) -> tuple[int, bytes]:
+    """The exit status, and what a terminal gets to see."""
     leader, follower = os.openpty()
-    environment = {**os.environ, "TERM": "xterm"} | ({"NO_COLOR": "1"} if no_colour else {})
-    process = start(tmp_path, "check", "--select", "ping", stdout=follower, stderr=follower, stdin=subprocess.DEVNULL, env=environment)
+    process = subprocess.Popen(
+        [sys.executable, "-c", code, *arguments],
+        cwd=folder, stdin=subprocess.DEVNULL, stdout=follower, stderr=follower, env={**os.environ, "TERM": "xterm", **environment},
+    )  # fmt: skip
     os.close(follower)
-    shown = b""
+    seen = b""
     try:
         while piece := os.read(leader, 65536):
-            shown += piece
+            seen += piece
     except OSError:  # Linux's way to say that the other side was closed
         pass
     os.close(leader)
-    assert process.wait() == 1
-    assert (b"\x1b[1;31merror[MCP103]" in shown) is not no_colour
+    return process.wait(), seen
+
+
+@pytest.mark.parametrize("variable", ["", "NO_COLOR"])
+def test_colours_are_for_terminals_that_want_them(tmp_path, variable):
+    put(tmp_path, "server.py")
+    variables = {variable: "1"} if variable else {}
+    status, seen = shown(tmp_path, "from mcp_migrate.cli import main; main()", "check", "--select", "ping", **variables)
+    assert status == 1
+    assert (b"\x1b[1;31merror[MCP103]" in seen) is not bool(variable)
+
+
+def test_a_run_that_takes_long_shows_its_progress_and_takes_it_away_again(tmp_path):
+    put(tmp_path, "server.py")
+    status, seen = shown(tmp_path, "from mcp_migrate import cli; cli.PATIENCE = 0; cli.main()", "check", "--select", "ping", NO_COLOR="1")
+    assert status == 1
+    assert seen.startswith(b"\rfiles read: 1\r\x1b[Kserver.py: 1 finding\r\n")
+
+
+def test_a_terminal_sees_a_coloured_patch_without_foreign_escapes(tmp_path):
+    put(tmp_path, "server.py", SERVER.replace('not found"}}', 'not found"}}  # \x1b[2J'))
+    _, seen = shown(tmp_path, "from mcp_migrate.cli import main; main()", *FIX, "--diff")
+    assert b"\x1b[32m+" in seen
+    assert b"\x1b[2J" not in seen
+
+
+def test_a_reader_that_goes_away_is_no_reason_for_a_traceback(tmp_path):
+    for number in range(40):
+        put(tmp_path, f"server{number}.py")
+    process = start(tmp_path, "check", stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert process.stdout is not None
+    assert process.stderr is not None
+    process.stdout.close()
+    assert b"Traceback" not in process.stderr.read()
+    process.wait()
+    process.stderr.close()
+
+
+def test_ctrl_c_waits_until_files_that_belong_together_are_written():
+    done = []
+
+    def write() -> None:
+        with _uninterrupted():
+            os.kill(os.getpid(), signal.SIGINT)
+            done.append("all files")
+
+    with pytest.raises(KeyboardInterrupt):
+        write()
+    assert done == ["all files"]
 
 
 def test_ctrl_c_exits_with_130_and_one_line(tmp_path):
