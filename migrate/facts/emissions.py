@@ -207,7 +207,12 @@ class Emissions:
         if "method" in keys:
             return frozenset({Kind.REQUEST if "id" in keys else Kind.NOTIFICATION})
         if "error" in keys:
-            return frozenset({Kind.ERROR})
+            # Without an id it answers no request: the message could not be read.
+            unread = any(
+                k is not None and self.code.text(k, place) == "id" and isinstance(v, ast.Constant) and v.value is None
+                for k, v in zip(node.keys, node.values, strict=True)
+            )
+            return frozenset({Kind.OTHER if unread else Kind.ERROR})
         return frozenset({Kind.REPLY})
 
     def _of_name(self, name: str, place: Place, depth: int) -> frozenset[Kind]:

@@ -113,18 +113,19 @@ def _objects(module: Module) -> set[str]:
 def _flags(module: Module) -> dict[str, set[str]]:
     """Names that code of the handshake sets to say that it has happened, with the source text of what it sets them to."""
     found: dict[str, set[str]] = {}
+    handlers = _handlers(module)
     for node in ast.walk(module.tree):
         if not isinstance(node, ast.Assign | ast.AnnAssign) or not isinstance(node.value, ast.Constant | ast.Attribute):
             continue
         for target in targets(node):
             name = _flag(target)
             says_so = isinstance(node.value, ast.Constant) and node.value.value is True
-            if name and (says_so or _STATE.search(name)) and _in_handshake(module, node):
+            if name and (says_so or _STATE.search(name)) and _in_handshake(module, node, handlers):
                 found.setdefault(name, set()).add(ast.unparse(node.value))
     return {name: values for name, values in found.items() if values - {"False", "None"}}
 
 
-def _in_handshake(module: Module, node: ast.AST) -> bool:
+def _in_handshake(module: Module, node: ast.AST, functions: frozenset[str] = frozenset()) -> bool:
     """Whether a statement runs only for initialize or its notification: inside such a branch, or in a handler of that name."""
     child = node
     for around in module.ancestors(node):
@@ -135,9 +136,38 @@ def _in_handshake(module: Module, node: ast.AST) -> bool:
                 return True
             case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
                 decorated = any(_is_handshake(n) for d in around.decorator_list for n in descend(d))
-                return name != "__init__" and (decorated or "initialize" in name.lower())
+                return name != "__init__" and (decorated or "initialize" in name.lower() or name in functions)
         child = around
     return False
+
+
+def _handlers(module: Module) -> frozenset[str]:
+    """The names of functions that a table, a registration or a branch reaches for the handshake."""
+    found: set[str] = set()
+    for node in descend(module.tree):
+        match node:
+            case ast.Dict(keys=keys, values=values):
+                found |= {
+                    _last(v)
+                    for k, v in zip(keys, values, strict=True)
+                    if k and _is_handshake(k) and isinstance(v, ast.Name | ast.Attribute)
+                }
+            case ast.Call(args=[first, ast.Name() | ast.Attribute() as handler, *_]) if _is_handshake(first):
+                found.add(_last(handler))
+            case ast.Assign(targets=[ast.Subscript(slice=key)], value=ast.Name() | ast.Attribute() as handler) if _is_handshake(key):
+                found.add(_last(handler))
+            case ast.If(test=test, body=body) if _names_handshake(test):
+                found |= set(_called(body))
+            case ast.match_case(pattern=pattern, body=body) if any(_is_handshake(n) for n in descend(pattern)):
+                found |= set(_called(body))
+    return frozenset(found)
+
+
+def _called(body: list[ast.stmt]) -> Iterator[str]:
+    for statement in body:
+        for node in walk(statement):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name | ast.Attribute):
+                yield _last(node.func)
 
 
 def _names_handshake(test: ast.expr) -> bool:

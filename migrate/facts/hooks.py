@@ -15,7 +15,7 @@ from .emissions import MESSAGES, Emission, Emissions, Kind, Send
 from .functions import dotted, walk
 from .gates import Condition, boundaries, conditions, first_messages, refusals
 from .identity import Identity, Unknown, identities, identity
-from .replies import Replies
+from .replies import Proof, Replies
 from .vocabulary import ADDED_REQUESTS, NOTIFICATIONS, REMOVED_REQUESTS, SPELLINGS
 
 _MAX_CLIMB = 4
@@ -254,7 +254,7 @@ class Hooks:
         gates = tuple(self._conditions(place))
         if writer is not None and self._can_send(writer, place, sends[0].writer.parameter):
             return Hook(Strategy.SENDER, place, message, identity_, methods, writer=writer, outgoing=_unique(emissions), conditions=gates)
-        early = next((send for send in sends if send.place == place), None)
+        early = self._early(place, sends)
         if early is None:
             return self._block(
                 place,
@@ -275,7 +275,7 @@ class Hooks:
                 place, None, "a reply is returned that may be None", "move the dispatch into a function that takes the message"
             )
         if finish:
-            doubts = [p for n in returned if not (p := self.replies.expression(n.value, place)).sure and self._returned(n, place) is None]
+            doubts = [proof for n in returned if not (proof := self._returns(n, place)).sure]
             if doubts:
                 at = doubts[0].at or (place, None)
                 return self._block(at[0], at[1], f"`{place.name}` does not surely return a JSON-RPC reply or None: {doubts[0].doubt}")
@@ -295,7 +295,7 @@ class Hooks:
         emissions = [*(send.writer for send in sends), *self._unsolicited(place.unit)]
         if (problem := self._elsewhere(place, emissions)) is not None:
             return problem
-        early: Send | ast.Return | None = next((send for send in sends if send.place == place), None)
+        early: Send | ast.Return | None = self._early(place, sends)
         if finish:
             early = next(n for n in returned if self._returned(n, place) is not None)
         if early is None:
@@ -403,9 +403,10 @@ class Hooks:
             for send in self.emissions.sends(other):
                 if Kind.UNKNOWN in send.kinds and (other == place or send.kinds & MESSAGES or Kind.PARAMETER in send.writer.kinds):
                     return self._block(other, send.node, "what is written here could not be followed", "write replies through one function")
-                if Kind.REPLY in send.kinds:
+                # Errors count as well: what is written may answer a notification, and only `outgoing` can hold it back.
+                if send.kinds & {Kind.REPLY, Kind.ERROR}:
                     sends.append(send)
-        if not sends:
+        if not any(Kind.REPLY in send.kinds for send in sends):
             return self._block(place, None, "no place was found where its replies are written", "return the reply from the dispatcher")
         for other in self._inside(place):
             for node in other.nodes:
@@ -420,6 +421,11 @@ class Hooks:
                                 "return the reply to the dispatcher",
                             )
         return sends
+
+    def _counts(self, kinds: frozenset[Kind], unit: Unit) -> bool:
+        """Whether a reply has to be finished: one with a result, or an error where codes are used that are retired."""
+        retired = any(code in unit.module.source.utf8 for code in (b"32002", b"32042"))
+        return Kind.REPLY in kinds or (retired and Kind.ERROR in kinds)
 
     def _can_send(self, writer: Place, place: Place, parameter: str) -> bool:
         """Whether the boundary can call the writer with one message."""
@@ -443,9 +449,33 @@ class Hooks:
         value = node.value
         if isinstance(value, ast.Call) and dotted(value.func).rpartition(".")[2] == "dumps" and value.args:
             value = value.args[0]
-        if value is None or Kind.REPLY not in self.emissions.kinds(value, place):
+        if value is None or not self._counts(self.emissions.kinds(value, place), place.unit):
             return None
         return value if self.replies.expression(value, place).sure else None
+
+    def _returns(self, node: ast.Return, place: Place) -> Proof:
+        """The proof of what a return gives, as a message or as its text."""
+        value = node.value
+        if isinstance(value, ast.Call) and dotted(value.func).rpartition(".")[2] == "dumps" and value.args:
+            value = value.args[0]
+        return self.replies.expression(value, place)
+
+    def _early(self, place: Place, sends: Iterable[Send]) -> Send | None:
+        """A send whose statement can be repeated for an early reply: one of this function, or one that needs no local names."""
+        own = [*(send for send in sends if send.place == place), *self.emissions.sends(place)]
+        for send in [*own, *(send for send in sends if send.place.unit is place.unit)]:
+            if send.place == place or not self._uses_locals(send):
+                return send
+        return None
+
+    def _uses_locals(self, send: Send) -> bool:
+        statement: ast.AST = send.node
+        while not isinstance(statement, ast.stmt):
+            statement = send.place.unit.module.parents[statement]
+        inside = {id(n) for n in ast.walk(send.payload)}
+        names = {n.id for n in ast.walk(statement) if isinstance(n, ast.Name) and id(n) not in inside}
+        parameters = {*(send.place.function.parameters if send.place.function else ()), "self", "cls"}
+        return any(name in parameters or assigned(send.place, name) for name in names)
 
     def _parse(self, place: Place, message: str) -> ast.stmt | Blocker:
         """The statement after which a local name holds the parsed message."""

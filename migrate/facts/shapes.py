@@ -86,7 +86,12 @@ def is_trivial(body: list[ast.stmt]) -> bool:
 
 
 def alternatives(pattern: ast.pattern) -> Iterator[ast.pattern]:
+    """The patterns of which one has to fit; of a message's mapping, those of its method."""
     match pattern:
+        case ast.MatchMapping(keys=keys, patterns=patterns):
+            named = [one for key, one in zip(keys, patterns, strict=True) if isinstance(key, ast.Constant) and key.value == "method"]
+            for one in named:
+                yield from alternatives(one)
         case ast.MatchOr(patterns=patterns):
             for one in patterns:
                 yield from alternatives(one)

@@ -372,7 +372,7 @@ class _Wire:
         for number in range(at + 1, len(block_)):
             follower = block_[number]
             reads = any(isinstance(n, ast.Name) and n.id in made for n in ast.walk(follower))
-            if reads or (number == last + 1 and _is_bare_write(follower, statement)):
+            if reads or (number == last + 1 and _is_bare_write(follower, block_[last])):
                 last = number
         chosen = block_[at : last + 1]
         if not isinstance(statement, ast.Expr | ast.Assign | ast.AnnAssign) or any(
