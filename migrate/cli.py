@@ -7,6 +7,7 @@ import os
 import signal
 import sys
 import time
+import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import Enum
@@ -431,6 +432,12 @@ def _guarded() -> Iterator[None]:
         _fail(str(error))
     except KeyboardInterrupt:
         _interrupted()
+    except (typer.Exit, BrokenPipeError):
+        raise
+    except Exception:
+        # Left alone, Python would exit with 1, which means findings.
+        traceback.print_exc()
+        _fail("internal error, please report it")
 
 
 def _fail(message: str) -> NoReturn:

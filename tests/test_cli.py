@@ -692,6 +692,15 @@ def test_a_reader_that_goes_away_is_no_reason_for_a_traceback(tmp_path):
     process.stderr.close()
 
 
+def test_a_fault_of_our_own_is_not_taken_for_findings(tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-c", "from mcp_migrate import cli, run; del run.Run.read; cli.main()", "check"], cwd=tmp_path, capture_output=True
+    )
+    assert done.returncode == 2
+    assert b"Traceback" in done.stderr
+    assert done.stderr.endswith(b"mcp-migrate: error: internal error, please report it\n")
+
+
 def test_ctrl_c_waits_until_files_that_belong_together_are_written():
     done = []
 
