@@ -156,10 +156,10 @@ def _package(file: FileFacts, tree: ast.Module, project: Project) -> str | None:
             own = head in folders and (head != "mcp" or (project.module(name, file.source.path) or file) is not file)
             if own and (isinstance(node, ast.ImportFrom) or "." in name):
                 return ".".join(folders[folders.index(head) :])
-    if "/".join(folders) not in project.packages:
-        return None
-    runs = any(isinstance(node, ast.If) and "__main__" in ast.dump(node.test) for node in tree.body)
-    return EITHER if runs and not file.source.path.endswith("__init__.py") else ""
+    if file.source.path.endswith("__init__.py"):
+        return ""
+    # A module of a package may be imported from the package, from its own folder, or be run by its path.
+    return EITHER if "/".join(folders) in project.packages else None
 
 
 @dataclass(frozen=True)
