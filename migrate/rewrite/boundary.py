@@ -141,7 +141,7 @@ class _Wire:
                 texts[name] = text
         lines.append(f"{self.handle} = {self._call(texts)}")
         if package == EITHER:
-            ways = ("try:", f"{self.step}from .{_STEM} import Stateless", "except ImportError:  # run by its path")
+            ways = ("try:", f"{self.step}from .{_STEM} import Stateless", "except ImportError:  # outside of its package")
             lines.insert(0, "\n".join([*ways, f"{self.step}from {_STEM} import Stateless", ""]))
         yield self._placed(after, lines)
 
