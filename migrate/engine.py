@@ -381,7 +381,8 @@ class _Fixing:
         self.project = self.project.replace(self.start.files[path] for path in changed if path in self.start.files)
         needless = {path for path in self.created if self.wanted_by[path] <= changed.keys()}
         self.created = {path: new for path, new in self.created.items() if path not in needless}
-        self.project = Project.link(file for path, file in self.project.files.items() if path not in needless)
+        kept = (file for path, file in self.project.files.items() if path not in needless)
+        self.project = Project.link(kept, self.project.packages)
 
 
 def _files(groups: Iterable[_Group]) -> Iterator[NewFile]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import NamedTuple, Protocol
 
 from ..source import Source
@@ -416,6 +416,8 @@ def _last(node: ast.expr) -> str:
     return node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
 
 
+# Several servers of one project look at the same modules; unbounded, their trees would be the largest thing in memory.
+@lru_cache(maxsize=64)
 def _read(name: str, source: Source) -> Unit | None:
     try:
         tree, _ = parse(source)

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import chain
 from pathlib import PurePosixPath
 
 from ..facts.code import Code, Unit
@@ -20,6 +21,8 @@ from .edits import Edit
 from .module import Part
 from .tree import Tree
 
+# A module without one of these neither asks the client nor keeps what it has set; most need no look at their syntax.
+_TALK = (b"jsonrpc", b"JSONRPC", b"elicitation", b"sampling", b"roots", b"setLevel", b"resources/subscribe", b"capabilities")
 _TESTS = frozenset({"test", "tests", "testing", "benchmarks"})
 
 
@@ -75,11 +78,18 @@ def _nearest(fact: Dispatcher, found: Iterable[Answer], path: str) -> Answer:
 
 def _elsewhere(project: Project, code: Code, unit: Unit) -> Blocker | None:
     """A module behind the dispatcher's that asks the client, or keeps what it has set, by itself: one file cannot be wired for two."""
-    paths = [unit.module.source.path]
-    for path in paths:
-        paths += [other for other in project.imports(path) if other not in paths and not _is_test(other)]
-    for path in paths[1:]:
-        behind = code.unit(project.files[path].module)
+    start = unit.module.source.path
+    seen = {start: None}  # a dict, for its order
+    pending = [start]
+    while pending:
+        found = [path for path in project.imports(pending.pop()) if path not in seen and not _is_test(path)]
+        seen |= dict.fromkeys(found)
+        pending += found
+    for path in seen:
+        file = project.files[path]
+        if path == start or not any(word in file.source.utf8 for word in _TALK):
+            continue
+        behind = code.unit(file.module)
         if behind is not None and behind is not unit and (doubt := asking.elsewhere(behind.module)) is not None:
             return Blocker(behind, doubt.span, doubt.reason, "make `MCP` of the server's module known there, and use it by hand")
     return None
@@ -110,11 +120,13 @@ def _answer(project: Project, unit: Unit, found: Hook | Blocker, era: Era, elsew
 
 def _near(code: Code, unit: Unit, project: Project) -> Iterator[Unit]:
     """The module, those that import it, and those that import what it imports: a registry has its loop in one of them."""
-    seen = [*code.around(unit)]
-    for path in project.imports(unit.module.source.path):
-        between = code.unit(project.files[path].module)
-        seen += [other for other in code.around(between) if other not in seen] if between else []
-    yield from seen
+    seen: set[str] = set()
+    imported = (code.unit(project.files[path].module) for path in project.imports(unit.module.source.path))
+    for between in chain([unit], imported):
+        for other in code.around(between) if between else ():
+            if other.name not in seen:
+                seen.add(other.name)
+                yield other
 
 
 def _parts_beside(project: Project, path: str, era: Era) -> frozenset[Part]:
