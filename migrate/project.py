@@ -73,8 +73,9 @@ class Project:
             for target in targets:
                 self._importers[target].append(path)
         self.files = self._linked(files)
+        self._fronts = self._boundaries()
         self._behind = self._behind_boundaries()
-        self._modern = self._modern_folders()
+        self._modern = self._modern_files()
 
     @classmethod
     def link(cls, files: Iterable[FileFacts], packages: frozenset[str] = frozenset()) -> Project:
@@ -101,12 +102,14 @@ class Project:
                 return tuple(flat) or None
             if not isinstance(value, Ref):
                 return value
-            found = self._lookup(value.name, importer)
+            found = next((f for star in value.stars if (f := self._lookup(f"{star}.{value.name}", importer)) is not None), None)
+            if not value.stars:
+                found = self._lookup(value.name, importer)
             if found is None:
                 return None
             target, importer = found
             if value.lower:
-                target = target.lower() if isinstance(target, str) else Ref(target.name, lower=True) if isinstance(target, Ref) else target
+                target = target.lower() if isinstance(target, str) else replace(target, lower=True) if isinstance(target, Ref) else target
             value = target
         return None
 
@@ -115,8 +118,10 @@ class Project:
         return self._imported.get(path, ())
 
     def settled(self, file: FileFacts, fact: Fact, era: str) -> bool:
-        """Whether a legacy fact is served by a boundary: then it is no finding in the dual era."""
-        return era == "dual" and file.source.path in self._behind
+        """Whether a legacy fact is served by a boundary: then it is no finding in the dual era. What a client sends never is."""
+        path = file.source.path
+        sent = isinstance(fact, (Send, Call)) or (isinstance(fact, Version) and fact.use in (VersionUse.SEND, VersionUse.HEADER))
+        return era == "dual" and path in self._behind and not (sent and path not in self._fronts)
 
     def offers_modern(self, file: FileFacts) -> bool:
         """Whether the server that this file belongs to already offers 2026-07-28."""
@@ -148,7 +153,7 @@ class Project:
         out: list[Use] = []
         for use in file.uses:
             value = self.resolve(use.value, file.source.path)
-            name = self.resolve(use.name, file.source.path) if isinstance(use.name, Ref) else use.name
+            name = self.resolve(use.name, file.source.path) if isinstance(use.name, (Ref, tuple)) else use.name
             if isinstance(use.value, Ref) and use.role in (Role.ENTRY, Role.KEYWORD) and isinstance(value, str) and value in words.VERSIONS:
                 continue  # reported where the constant stands
             if value is not None and (is_word(value) or use.role is Role.SUBSTRING or name == "protocolVersion" or use.role is Role.ECHO):
@@ -180,12 +185,8 @@ class Project:
                     strong.add(path)
             elif spoken:
                 strong.add(path)
-        folders = {PurePosixPath(path).parts[:1] if "/" in path else () for path in strong}
-        near = {
-            path
-            for path, file in self.files.items()
-            if "jsonrpc" in file.evidence and (PurePosixPath(path).parts[:1] if "/" in path else ()) in folders
-        }
+        # JSON-RPC of its own, and the protocol's name somewhere: a neighbour that speaks something else has no reason to name it.
+        near = {path for path, file in self.files.items() if strong and "jsonrpc" in file.evidence and b"mcp" in file.source.utf8.lower()}
         if strong:
             near |= {
                 path
@@ -266,13 +267,26 @@ class Project:
             if first in file.imports:
                 target = f"{file.imports[first]}.{more}" if more else file.imports[first]
                 return (Ref(target), file.source.path) if target != name else None
-            for star in file.stars:
-                return Ref(f"{star}.{rest}"), file.source.path
+            if file.stars:
+                return Ref(rest, stars=tuple(reversed(file.stars))), file.source.path
         return None
 
+    def _boundaries(self) -> frozenset[str]:
+        """The files that put a boundary in front of their dispatcher, ours or one made by hand."""
+        return frozenset(path for path, file in self.files.items() if file.boundary or self._borrowed(file) or _is_dual_by_hand(file))
+
+    def _borrowed(self, file: FileFacts) -> bool:
+        for name in file.borrows:
+            head, _, rest = name.rpartition(".")
+            made = self.module(head, file.source.path)
+            if made is not None and rest in made.makes:
+                return True
+        return False
+
     def _behind_boundaries(self) -> frozenset[str]:
+        """The files with a boundary, and what they import: handlers, constants, helpers."""
         behind: set[str] = set()
-        pending = [path for path, file in self.files.items() if file.boundary or _is_dual_by_hand(file)]
+        pending = [*self._fronts]
         while pending:
             path = pending.pop()
             if path not in behind:
@@ -280,17 +294,12 @@ class Project:
                 pending.extend(self._imported[path])
         return frozenset(behind)
 
-    def _modern_folders(self) -> frozenset[str]:
+    def _modern_files(self) -> frozenset[str]:
         """Files beside, or imported by, one that answers server/discover or lists the current revision."""
         modern = set(self._behind)
         for path, file in self.files.items():
-            for fact in file.facts:
-                if (isinstance(fact, Handler) and fact.key == "server/discover" and fact.shape is not Shape.CONSTANT) or (
-                    isinstance(fact, Version)
-                    and fact.key == words.CURRENT
-                    and fact.use in (VersionUse.LIST, VersionUse.REPLY, VersionUse.CONSTANT)
-                ):
-                    modern |= {path, *self._neighbours(file)}
+            if not _is_test(path) and (_answers_discover(file) or any(_offers_current(fact) for fact in file.facts)):
+                modern |= {path, *self._neighbours(file)}
         return frozenset(modern)
 
 
@@ -323,9 +332,33 @@ def _unique(facts: Iterable[Fact]) -> Iterator[Fact]:
 
 
 def _is_dual_by_hand(file: FileFacts) -> bool:
-    """A dispatcher that answers server/discover beside initialize serves both eras without our help."""
-    handled = {fact.key for fact in file.facts if isinstance(fact, Handler)}
-    return "server/discover" in handled
+    """A dispatcher that answers server/discover beside the methods of a server serves 2026-07-28 without our help."""
+    return not _is_test(file.source.path) and any(
+        isinstance(fact, Dispatcher) and "server/discover" in fact.methods for fact in file.facts
+    ) and _answers_discover(file)
+
+
+def _answers_discover(file: FileFacts) -> bool:
+    """Whether a handler gives server/discover an answer; a branch that refuses it, or a list that names it, gives none."""
+    routing = (Shape.COMPARE, Shape.CASE, Shape.TABLE, Shape.REGISTER, Shape.DECORATOR, Shape.ATTRIBUTE)
+    return any(
+        isinstance(fact, Handler)
+        and fact.key == "server/discover"
+        and fact.shape in routing
+        and not fact.negated
+        and not (fact.body is not None and b"-32601" in file.source.utf8[slice(*fact.body)])
+        for fact in file.facts
+    )
+
+
+def _offers_current(fact: Fact) -> bool:
+    uses = (VersionUse.LIST, VersionUse.REPLY, VersionUse.CONSTANT)
+    return isinstance(fact, Version) and fact.key == words.CURRENT and fact.use in uses
+
+
+def _is_test(path: str) -> bool:
+    parts = PurePosixPath(path)
+    return parts.name.startswith(("test_", "conftest")) or parts.stem.endswith("_test") or "tests" in parts.parts[:-1]
 
 
 def _uses_sdk(file: FileFacts) -> bool:

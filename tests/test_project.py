@@ -110,3 +110,68 @@ def test_the_boundary_settles_its_file_and_what_it_imports_in_the_dual_era_only(
 )
 def test_modules_are_named_as_imports_spell_them(path, name):
     assert module_name(path) == name
+
+
+WIRED = "from .mcp_stateless import Stateless\nMCP = Stateless({}, {})\n"
+LEGACY = "def handle(method):\n    if method == 'initialize': pass\n    elif method == 'tools/list': pass\n"
+
+
+def settles(project: Project, name: str) -> bool:
+    file = project.files[f"app/{name}.py"]
+    return project.settled(file, next(fact for fact in file.facts if isinstance(fact, Handler)), "dual")
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        'KNOWN = {"initialize", "tools/list", "server/discover"}\n',
+        'if method in ("server/discover", "initialize"): pass\n',
+        'class Fake:\n    def answer(self, method):\n        if method == "server/discover":\n            return {"code": -32601}\n        elif method == "initialize":\n            pass\n        elif method == "tools/list":\n            pass\n',
+        "from chips import MCP\nMCP.begin(0x20)\n@MCP.boundary\ndef f(m): pass\n",
+        "from .other import MCP\nMCP.begin(m)\n",
+    ],
+    ids=["a set that names it", "membership", "a branch that refuses it", "somebody else's MCP", "a name that makes no boundary"],
+)
+def test_a_mention_of_the_revision_settles_nothing(more):
+    assert not settles(link(server=LEGACY + more, other="MCP = Chip()\n"), "server")
+
+
+def test_a_test_that_fakes_a_modern_server_settles_nothing():
+    fake = 'import app.server\ndef handle(method):\n    if method == "server/discover": return {}\n    elif method == "initialize": pass\n'
+    project = Project.link([read(Source("app/server.py", LEGACY)), read(Source("tests/test_server.py", fake))])
+    assert not settles(project, "server")
+    assert not project.offers_modern(project.files["app/server.py"])
+
+
+def test_an_imported_boundary_under_any_name_settles_what_it_wraps():
+    server = "from .edge import HANDLE_2\n@HANDLE_2.boundary\n" + LEGACY
+    assert settles(link(server=server, edge=WIRED.replace("MCP", "HANDLE_2")), "server")
+
+
+def test_a_client_that_a_server_imports_is_not_settled():
+    project = link(server=WIRED + "from .client import C\n@MCP.boundary\n" + LEGACY, client='def start(c):\n    c.request("initialize", {"protocolVersion": "2025-06-18", "clientInfo": {}})\n')
+    file = project.files["app/client.py"]
+    assert [project.settled(file, fact, "dual") for fact in file.facts if isinstance(fact, (Send, Version))] == [False, False]
+
+
+def test_a_function_that_imports_the_same_name_does_not_hide_the_module_s():
+    text = "from .constants import PING\ndef f(method):\n    return method == PING\ndef g():\n    from .other import PING\n"
+    project = link(constants=CONSTANTS, other="PING = 'pong'\n", server=text)
+    assert [fact.key for fact in found(project, "server", Handler)] == ["ping"]
+
+
+def test_every_star_import_is_looked_through():
+    project = link(constants=CONSTANTS, other="X = 1\n", server="from .constants import *\nfrom .other import *\nif method == PING: pass\n")
+    assert [fact.key for fact in found(project, "server", Handler)] == ["ping"]
+
+
+def test_plain_json_rpc_beside_an_mcp_server_says_nothing():
+    coin = 'def call(m):\n    if m["method"] == "ping": return {"jsonrpc": "2.0", "id": 1, "result": {}}\nCALL = {"jsonrpc": "2.0", "id": 1, "method": "initialize"}\n'
+    project = link(server='t = {"tools/list": f}\n', coin=coin)
+    assert [fact for fact in project.files["app/coin.py"].facts if isinstance(fact, (Handler, Send))] == []
+
+
+def test_a_code_knows_the_others_that_it_stands_beside():
+    text = 'NEW = -32602\nOLD = -32002\nt = {"tools/list": f}\nok = error.code in (NEW, OLD)\n'
+    codes = [fact for fact in found(link(server=text), "server", ErrorCode) if fact.beside]
+    assert [(fact.key, fact.beside) for fact in codes] == [("-32002", frozenset({"-32602"}))]

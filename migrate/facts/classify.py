@@ -185,6 +185,7 @@ def _error_code(use: Use, code: int, speaks: bool) -> Iterator[Fact]:
             kind, text = CodeUse.CONSTANT, f"{name} {use.text}"
         case Role.ENTRY if name and name.lower() not in ("code", "error_code", "errorcode"):
             kind, text = CodeUse.CONSTANT, f"{name} {use.text}"
+    beside = frozenset(str(item) for item in use.name if item != code) if isinstance(use.name, tuple) else frozenset()
     yield ErrorCode(
         use.span,
         str(code),
@@ -193,6 +194,7 @@ def _error_code(use: Use, code: int, speaks: bool) -> Iterator[Fact]:
         text=text or use.scope.rpartition(".")[2],
         method=use.around,
         name=name if kind is CodeUse.CONSTANT else "",
+        beside=beside,
     )
 
 

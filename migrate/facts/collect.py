@@ -36,7 +36,9 @@ def collect(source: Source, module: str, *, package: bool = False) -> FileFacts:
     walk.module(tree)
     # Summaries of functions cost as much as the walk: only files that know the handshake, or stand behind a boundary, need them.
     asks = any(word in source.utf8 for word in WORDS)
-    functions = read(source, tree) if asks or b"Stateless" in source.utf8 or any(use.value in _HANDSHAKE for use in walk.uses) else None
+    wired = any(word in source.utf8 for word in (b"Stateless", b".boundary", b".begin("))
+    functions = read(source, tree) if asks or wired or any(use.value in _HANDSHAKE for use in walk.uses) else None
+    behind = boundaries(functions, walk.names.imports) if functions is not None and wired else None
     sessions = any(isinstance(use.value, str) and use.value.lower().replace("_", "-").endswith("mcp-session-id") for use in walk.uses)
     return FileFacts(
         source=source,
@@ -52,7 +54,9 @@ def collect(source: Source, module: str, *, package: bool = False) -> FileFacts:
         names=walk.constants,
         stars=tuple(walk.names.stars),
         evidence=frozenset(walk.evidence),
-        boundary=boundaries(functions) if functions is not None and b"Stateless" in source.utf8 else frozenset(),
+        boundary=behind.own if behind else frozenset(),
+        makes=behind.makes if behind else frozenset(),
+        borrows=behind.borrowed if behind else {},
         masked=masked,
     )
 

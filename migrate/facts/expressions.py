@@ -83,7 +83,7 @@ class Expressions(Literals, Routes):
                 inner = self._value(element)
                 if is_word(inner):
                     assert inner is not None
-                    self._use(Role.MEMBER, inner, element, subject=subject, negated=negated)
+                    self._use(Role.MEMBER, inner, element, subject=subject, negated=negated, name=self._value(container) or "")
                     self._claim(element)
         else:
             held = self._value(container)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from ..source import Source
@@ -77,20 +77,34 @@ def first_messages(module: Module) -> Iterator[ast.stmt]:
                     yield leaving
 
 
-def boundaries(module: Module) -> frozenset[str]:
-    """The functions that stand behind a boundary: decorated with one, or calling `begin` of one, or answering server/discover."""
-    objects = _objects(module)
-    found: set[str] = set()
+class Boundaries(NamedTuple):
+    """The boundary objects of a module, and which functions stand behind them, its own and imported ones."""
+
+    makes: frozenset[str]
+    own: frozenset[str]
+    borrowed: Mapping[str, frozenset[str]]  # dotted name of the imported object -> functions
+
+
+def boundaries(module: Module, imports: Mapping[str, str]) -> Boundaries:
+    """Functions that are decorated with a boundary, or that call `begin` of one. Only an import tells whether an object is one."""
+    makes = frozenset(_objects(module, imports))
+    behind: dict[str, set[str]] = {}
     for function in module.functions.values():
         for decorator in function.node.decorator_list:
             name = dotted(decorator.func if isinstance(decorator, ast.Call) else decorator)
-            if name.endswith(".boundary") and name.removesuffix(".boundary") in objects:
-                found.add(function.name)
+            if name.endswith(".boundary"):
+                behind.setdefault(name.removesuffix(".boundary"), set()).add(function.name)
     for node in descend(module.tree):
         match node:
-            case ast.Call(func=ast.Attribute(attr="begin", value=value)) if dotted(value) in objects:
-                found.add(_scope(module, node))
-    return frozenset(found)
+            case ast.Call(func=ast.Attribute(attr="begin", value=value)) if name := dotted(value):
+                behind.setdefault(name, set()).add(_scope(module, node))
+    own = frozenset(function for name, functions in behind.items() if name in makes for function in functions)
+    borrowed = {
+        imports[head] + name.removeprefix(head): frozenset(functions)
+        for name, functions in behind.items()
+        if name not in makes and (head := name.partition(".")[0]) in imports
+    }
+    return Boundaries(makes, own, borrowed)
 
 
 def is_boundary_module(source: Source) -> bool:
@@ -98,16 +112,14 @@ def is_boundary_module(source: Source) -> bool:
     return source.path.endswith("mcp_stateless.py") and b"class Stateless" in source.utf8
 
 
-def _objects(module: Module) -> set[str]:
-    """The names that hold a `Stateless(...)`, here or imported."""
-    found = set()
+def _objects(module: Module, imports: Mapping[str, str]) -> Iterator[str]:
+    """The names that hold a `Stateless(...)` of a boundary module."""
     for node in descend(module.tree):
         match node:
-            case ast.Assign(value=ast.Call(func=func)) if dotted(func).rpartition(".")[2] == "Stateless":
-                found |= {dotted(target) for target in targets(node)}
-            case ast.ImportFrom(names=names):
-                found |= {alias.asname or alias.name for alias in names if alias.name == "MCP"}
-    return found
+            case ast.Assign(value=ast.Call(func=func)):
+                head, _, rest = dotted(func).partition(".")
+                if f"{imports.get(head, '')}.{rest}".rstrip(".").endswith("mcp_stateless.Stateless"):
+                    yield from map(dotted, targets(node))
 
 
 def _flags(module: Module) -> dict[str, set[str]]:

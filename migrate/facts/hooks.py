@@ -71,7 +71,8 @@ class Hooks:
 
     def find(self, unit: Unit) -> list[Hook | Blocker]:
         """One answer for each dispatcher of the module that no other one contains."""
-        behind = boundaries(unit.module)
+        wired = boundaries(unit.module, unit.names.imports)
+        behind = wired.own.union(*wired.borrowed.values())
         found = [chain for place in unit.places if (chain := chains.find(self.code, place))]
         if any("server/discover" in chain.methods for chain in found):
             return []

@@ -15,10 +15,14 @@ from ..source import Source, Span
 
 @dataclass(frozen=True, slots=True)
 class Ref:
-    """A dotted name that another module of the project defines; `lower` when the code lower-cases it."""
+    """A dotted name that another module of the project defines; `lower` when the code lower-cases it.
+
+    With `stars`, the name comes from one of these modules, the last import first.
+    """
 
     name: str
     lower: bool = False
+    stars: tuple[str, ...] = ()
 
 
 class Shape(str, Enum):
@@ -89,6 +93,7 @@ class ErrorCode(Fact):
     text: str = ""
     method: str = ""  # the method whose handler holds it, where that is known
     name: str = ""  # the constant, where `use` is CONSTANT
+    beside: frozenset[str] = frozenset()  # the other codes of the same collection
 
 
 class VersionUse(str, Enum):
@@ -280,4 +285,6 @@ class FileFacts:
     stars: tuple[str, ...] = ()  # modules imported with *
     evidence: frozenset[str] = frozenset()  # protocol vocabulary seen as values: why this file is (or is not) MCP
     boundary: frozenset[str] = frozenset()  # functions behind a stateless boundary
+    makes: frozenset[str] = frozenset()  # names bound to a boundary object here
+    borrows: Mapping[str, frozenset[str]] = field(default_factory=dict)  # dotted name of an imported one -> functions behind it
     masked: bool = False  # syntax newer than this interpreter was masked before reading

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 from .model import Ref, Value
 
@@ -66,7 +67,7 @@ class Names:
                 return self.value(text, owner, local, depth)
             case ast.Call(func=ast.Attribute(value=base, attr="lower" | "casefold"), args=[]):
                 found = self.value(base, owner, local, depth)
-                return found.lower() if isinstance(found, str) else Ref(found.name, lower=True) if isinstance(found, Ref) else None
+                return found.lower() if isinstance(found, str) else replace(found, lower=True) if isinstance(found, Ref) else None
             case ast.Call(func=ast.Attribute(value=base, attr="encode" | "decode" | "strip")):
                 return self.value(base, owner, local, depth)
             case ast.NamedExpr(value=inner_node):
@@ -87,7 +88,7 @@ class Names:
             target = self.imports[head]
             return Ref(f"{target}.{rest}" if rest else target)
         if self.stars and not rest and name.isupper():
-            return Ref(f"{self.stars[-1]}.{name}")
+            return Ref(name, stars=tuple(reversed(self.stars)))
         return None
 
     def dotted(self, node: ast.expr) -> str | None:
@@ -154,7 +155,7 @@ class Names:
                             alias.name if alias.asname else alias.name.partition(".")[0]
                         )
                 case ast.ImportFrom():
-                    self._import_from(statement)
+                    self.imports.update(self._imported(statement))
                 case ast.Assign(targets=targets, value=value):
                     for target in targets:
                         self._bind(target, value, scope)
@@ -176,13 +177,17 @@ class Names:
                             alias.asname or alias.name.partition(".")[0], alias.name if alias.asname else alias.name.partition(".")[0]
                         )
                 case ast.ImportFrom():
-                    self._import_from(statement)
+                    # A function's own import must not hide what the module means by the name.
+                    for name, target in self._imported(statement).items():
+                        self.imports.setdefault(name, target)
                 case ast.Assign(targets=[ast.Attribute(value=ast.Name(id="self"), attr=attr)], value=value) if scope:
                     self._bind_name(f"{scope}.{attr}", value)
                 case ast.AnnAssign(target=ast.Attribute(value=ast.Name(id="self"), attr=attr), value=ast.expr() as value) if scope:
                     self._bind_name(f"{scope}.{attr}", value)
 
-    def _import_from(self, statement: ast.ImportFrom) -> None:
+    def _imported(self, statement: ast.ImportFrom) -> dict[str, str]:
+        """Local name -> dotted target; a star goes to `stars`."""
+        found: dict[str, str] = {}
         base = statement.module or ""
         if statement.level:
             parts = self.module.split(".") if self.module else []
@@ -193,7 +198,8 @@ class Names:
             if alias.name == "*":
                 self.stars.append(base)
             else:
-                self.imports[alias.asname or alias.name] = f"{base}.{alias.name}" if base else alias.name
+                found[alias.asname or alias.name] = f"{base}.{alias.name}" if base else alias.name
+        return found
 
     def _bind(self, target: ast.expr, value: ast.expr, scope: str) -> None:
         match target:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from ..source import Source, Span
 from .model import Gate
-from .syntax import descend
+from .syntax import blocks, descend
 
 _SESSION = re.compile(r"(^|[_.])(sid|session|session_?id)$", re.IGNORECASE)
 _HEADER = re.compile(r"^(http_)?mcp[-_]session[-_]id$", re.IGNORECASE)
@@ -17,26 +17,17 @@ _STATUSES = frozenset({400, 401, 404, 410})
 
 def session_gates(source: Source, tree: ast.Module) -> Iterator[Gate]:
     """The conditions under which a request is refused for want of a session; spans the condition."""
-    yield from _within(source, tree.body, "")
-
-
-def _within(source: Source, body: list[ast.stmt], scope: str) -> Iterator[Gate]:
-    for statement in body:
+    pending: list[tuple[ast.stmt, str]] = [(statement, "") for statement in reversed(tree.body)]
+    while pending:
+        statement, scope = pending.pop()
+        inner = scope
         match statement:
-            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
-                yield from _within(source, statement.body, f"{scope}.{statement.name}" if scope else statement.name)
-            case ast.If(test=test, body=then, orelse=otherwise):
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+                inner = f"{scope}.{name}" if scope else name
+            case ast.If(test=test, body=then):
                 if scope and _refuses(then) and (condition := next(filter(_lacks_session, _parts(test)), None)) is not None:
                     yield Gate(_span(source, condition), "session", scope)
-                yield from _within(source, then, scope)
-                yield from _within(source, otherwise, scope)
-            case ast.For() | ast.AsyncFor() | ast.While():
-                yield from _within(source, [*statement.body, *statement.orelse], scope)
-            case ast.With() | ast.AsyncWith():
-                yield from _within(source, statement.body, scope)
-            case ast.Try():
-                handlers = [inner for handler in statement.handlers for inner in handler.body]
-                yield from _within(source, [*statement.body, *handlers, *statement.orelse, *statement.finalbody], scope)
+        pending += [(block, inner) for block in reversed([*blocks(statement)])]
 
 
 def _parts(test: ast.expr) -> Iterator[ast.expr]:

@@ -39,3 +39,13 @@ def descend(root: ast.AST) -> Iterator[ast.AST]:
         found = children(node)
         found.reverse()
         pending += found
+
+
+def blocks(statement: ast.stmt) -> Iterator[ast.stmt]:
+    """The statements directly inside a compound statement, of all its branches, in source order."""
+    for name in ("body", "handlers", "cases", "orelse", "finalbody"):
+        for inner in getattr(statement, name, ()):
+            if isinstance(inner, ast.stmt):
+                yield inner
+            elif isinstance(inner, (ast.ExceptHandler, ast.match_case)):
+                yield from inner.body
