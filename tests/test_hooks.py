@@ -115,6 +115,81 @@ def test_what_is_no_reply_is_named(ending: str, why: str) -> None:
     assert why in reason(body(ending) + LOOP)
 
 
+WAITING_LOOP = """
+import asyncio, json, sys
+async def main():
+    for line in sys.stdin:
+        reply = await handle(json.loads(line))
+        if reply is not None:
+            print(json.dumps(reply), flush=True)
+asyncio.run(main())
+"""
+
+
+@pytest.mark.parametrize(
+    "handle",
+    [
+        "def handle(msg):\n    return answer(msg)\n",
+        "def handle(msg):\n    coming = answer(msg)\n    return coming\n",
+        "def handle(msg):\n    return asyncio.wait_for(answer(msg), 5)\n",
+        "async def handle(msg):\n    return await answer(msg)\n",
+    ],
+    ids=["returned", "named", "wrapped", "awaited"],
+)
+def test_the_function_whose_value_is_a_reply_is_wrapped_not_one_that_hands_on_its_coroutine(handle: str) -> None:
+    found = hook(f"async def answer(msg):{CHAIN}    return None\n" + handle + WAITING_LOOP)
+    assert (found.strategy, found.place.name) == (Strategy.DECORATOR, "handle" if handle.startswith("async") else "answer")
+
+
+COROUTINES = f"""
+async def hello(msg):
+    return {{"jsonrpc": "2.0", "id": msg["id"], "result": {IDENTITY}}}
+async def tools(msg):
+    return {{"jsonrpc": "2.0", "id": msg["id"], "result": {{"tools": []}}}}
+TABLE = {{"initialize": hello, "tools/list": tools}}
+"""
+
+
+def test_a_coroutine_from_a_table_is_no_reply() -> None:
+    server = COROUTINES + "def handle(msg):\n    handler = TABLE.get(msg['method'])\n    return handler(msg)\n" + WAITING_LOOP
+    assert "a coroutine is returned, not its value" in reason(server)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "    return await TABLE[msg['method']](msg)\n",
+        "    reply = TABLE[msg['method']](msg)\n    if asyncio.iscoroutine(reply):\n        reply = await reply\n    return reply\n",
+    ],
+    ids=["awaited", "awaited when it must be"],
+)
+def test_a_table_of_coroutines_is_proven_where_they_are_awaited(call: str) -> None:
+    assert hook(COROUTINES + f"async def handle(msg):\n{call}" + WAITING_LOOP).place.name == "handle"
+
+
+def test_a_function_that_does_not_wait_for_its_writer_cannot_carry_an_early_reply() -> None:
+    server = f"""
+import asyncio, json, sys
+async def send(message):
+    print(json.dumps(message), flush=True)
+def handle(msg):
+    if msg["method"] == "initialize":
+        asyncio.create_task(send({{"jsonrpc": "2.0", "id": msg["id"], "result": {IDENTITY}}}))
+    if msg["method"] == "tools/list":
+        asyncio.create_task(send({{"jsonrpc": "2.0", "id": msg["id"], "result": {{"tools": []}}}}))
+async def main():
+    for line in sys.stdin:
+        handle(json.loads(line))
+asyncio.run(main())
+"""
+    assert "does not wait for it" in reason(server)
+
+
+def test_asking_a_coroutine_whether_it_is_none_is_no_test() -> None:
+    loop = WAITING_LOOP.replace("await handle", "handle").replace("dumps(reply)", "dumps(await reply)")
+    assert "it was never None before" in reason(COROUTINES + "async def handle(msg):\n    return await TABLE[msg['method']](msg)\n" + loop)
+
+
 def test_a_method_with_its_loop_in_another_method() -> None:
     found = hook(
         dedent(f"""

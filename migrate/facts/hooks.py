@@ -15,7 +15,7 @@ from .emissions import MESSAGES, Emission, Emissions, Kind, Send
 from .functions import dotted, walk
 from .gates import Condition, boundaries, conditions, first_messages, refusals
 from .identity import Identity, Unknown, identities, identity
-from .replies import Proof, Replies
+from .replies import COROUTINE, WAITS, Proof, Replies
 from .vocabulary import ADDED_REQUESTS, NOTIFICATIONS, REMOVED_REQUESTS, SPELLINGS
 
 _MAX_CLIMB = 4
@@ -177,7 +177,7 @@ class Hooks:
             at[0],
             at[1],
             f"`{place.name}` does not surely return a JSON-RPC reply or None: {proof.doubt}",
-            "wire `begin` and `finish` by hand",
+            f"make `{place.name}` async and await it" if proof.doubt == COROUTINE else "wire `begin` and `finish` by hand",
         )
 
     def _outermost(self, place: Place, message: str) -> tuple[Place, str]:
@@ -217,7 +217,7 @@ class Hooks:
         for call in self.code.callers(place):
             if self._is_made_up(call, place, message):
                 continue
-            match self._tests(call, place):
+            match self._tests(call, later=_is_async(place)):
                 case False:
                     untested.append(call)
                 case None if never_none:
@@ -252,6 +252,10 @@ class Hooks:
             return problem
         writers = {send.writer.place for send in sends}
         writer = writers.pop() if len(writers) == 1 else None
+        if writer is not None and _is_async(writer) and not _is_async(place):
+            return self._block(
+                place, None, f"`{place.name}` hands its replies to a coroutine and does not wait for it", f"make `{place.name}` async"
+            )
         gates = tuple(self._conditions(place))
         if writer is not None and self._can_send(writer, place, sends[0].writer.parameter):
             return Hook(Strategy.SENDER, place, message, identity_, methods, writer=writer, outgoing=_unique(emissions), conditions=gates)
@@ -523,21 +527,27 @@ class Hooks:
     def _is_rebound(self, place: Place, message: str) -> bool:
         return any(value is None or not _is_default(value, message) for value in assigned(place, message))
 
-    def _tests(self, call: Call, place: Place) -> bool | None:
-        """Whether a caller asks if the value is None: True, False (it writes it as it is), or None (not clear)."""
+    def _tests(self, call: Call, *, later: bool) -> bool | None:
+        """Whether a caller asks if the value is None: True, False (it writes it as it is), or None (not clear).
+
+        With `later` the value is there once it is awaited.
+        """
         if not call.direct:
             return None
         unit, node = call.place.unit, call.node
         around: ast.AST = node
         while isinstance(parent := unit.module.parents[around], ast.Await) or (isinstance(parent, ast.Call) and unwrap(parent) is node):
             around = parent
+            later = later and not isinstance(around, ast.Await) and not _is_waiting(around)
+        if later and not isinstance(parent, ast.Expr) and (not isinstance(parent, ast.Return) or _is_async(call.place)):
+            return None
         match parent:
             case ast.Assign(targets=[ast.Name(id=name)]) | ast.AnnAssign(target=ast.Name(id=name)):
                 return True if _asks(call.place, name) else False if self._writes(call.place, name) else None
             case ast.NamedExpr(target=ast.Name(id=name)):
                 return True if _asks(call.place, name) else None
             case ast.Return() if call.place.function:
-                above = [self._tests(c, call.place) for c in self.code.callers(call.place)]
+                above = [self._tests(c, later=later or _is_async(call.place)) for c in self.code.callers(call.place)]
                 return all(above) if all(a is not None for a in above) and True in above else None
             case ast.Expr():
                 return True  # the value is thrown away
@@ -610,6 +620,15 @@ def _is_default(value: ast.expr, name: str) -> bool:
         case ast.BoolOp(op=ast.Or(), values=[ast.Name(id=found), *_]) | ast.Call(func=ast.Name(id="dict"), args=[ast.Name(id=found)]):
             return found == name
     return False
+
+
+def _is_async(place: Place) -> bool:
+    return place.function is not None and isinstance(place.function.node, ast.AsyncFunctionDef)
+
+
+def _is_waiting(node: ast.AST) -> bool:
+    """`asyncio.run(...)`: a call that gives what its coroutine returns."""
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in WAITS
 
 
 def _is_none(value: ast.expr) -> bool:

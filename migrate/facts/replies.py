@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from .chains import table_of
-from .code import Class, Code, Place, assigned, unwrap
+from .code import Class, Code, Place, assigned
 from .functions import Def
 from .syntax import descend
 
 _MAX_DEPTH = 12
+# What makes an awaitable of an awaitable, and what waits for one.
+_AWAITABLE = frozenset({"create_task", "ensure_future", "shield", "wait_for"})
+WAITS = frozenset({"run", "run_until_complete"})
+COROUTINE = "a coroutine is returned, not its value"
 _TEXT = frozenset({"dumps", "model_dump_json", "json"})
 _MODELS = frozenset({"dict", "model_dump", "to_dict", "asdict"})
 
@@ -24,14 +28,22 @@ class Proof:
     nothing: bool = False
     doubt: str = ""
     at: tuple[Place, ast.AST] | None = field(default=None, compare=False)
+    later: ast.AST | None = field(default=None, compare=False)  # what makes it an awaitable of all this
 
     @property
     def sure(self) -> bool:
         return not self.doubt
 
+    @property
+    def empty(self) -> bool:
+        return not (self.reply or self.nothing or self.doubt)
+
     def __or__(self, other: Proof) -> Proof:
+        if self.empty or other.empty:
+            return other if self.empty else self
         first = self if self.doubt else other
-        return Proof(self.reply or other.reply, self.nothing or other.nothing, first.doubt, first.at)
+        made = Proof(self.reply or other.reply, self.nothing or other.nothing, first.doubt, first.at, self.later or other.later)
+        return made if (self.later is None) == (other.later is None) else replace(made, doubt=made.doubt or COROUTINE)
 
 
 NOTHING = Proof(nothing=True)
@@ -46,15 +58,21 @@ class Replies:
     _known: dict[Place, Proof] = field(default_factory=dict)
 
     def function(self, place: Place) -> Proof:
-        """The proof of everything that a function returns."""
+        """The proof of everything that a function returns, of an async one once it is awaited."""
+        return _at_hand(self._returned(place), place)
+
+    def expression(self, node: ast.expr | None, place: Place) -> Proof:
+        """The proof of one value inside a function."""
+        return _at_hand(self._value(node, place, 0), place)
+
+    def _returned(self, place: Place) -> Proof:
         if place not in self._known:
             # A function that calls itself returns what its other exits return.
             self._known[place] = Proof()
             self._known[place] = self._function(place)
         return self._known[place]
 
-    def expression(self, node: ast.expr | None, place: Place, depth: int = 0) -> Proof:
-        """The proof of one value inside a function."""
+    def _value(self, node: ast.expr | None, place: Place, depth: int) -> Proof:
         if depth > _MAX_DEPTH:
             return Proof(doubt="too deep to follow")
         depth += 1
@@ -66,14 +84,16 @@ class Replies:
             case ast.Call(func=ast.Name(id="dict"), keywords=keywords) if any(k.arg == "jsonrpc" for k in keywords):
                 return REPLY
             case ast.IfExp(body=body, orelse=orelse):
-                return self.expression(body, place, depth) | self.expression(orelse, place, depth)
+                return self._value(body, place, depth) | self._value(orelse, place, depth)
             case ast.BoolOp(op=ast.Or(), values=values):
-                return self._any(self.expression(value, place, depth) for value in values)
+                return self._any(self._value(value, place, depth) for value in values)
             case ast.NamedExpr(value=value):
-                return self.expression(value, place, depth)
+                return self._value(value, place, depth)
             case ast.Name(id=name):
                 return self._name(name, place, depth, node)
-            case ast.Await() | ast.Call():
+            case ast.Await(value=value):
+                return _awaited(self._value(value, place, depth))
+            case ast.Call():
                 return self._call(node, place, depth)
             case ast.Tuple():
                 return _doubt("a tuple is returned", node, place)
@@ -83,14 +103,15 @@ class Replies:
                 return _doubt("a list is returned", node, place)
         return _doubt(f"`{_short(node, place)}` is not known to be a reply", node, place)
 
-    def called(self, target: ast.expr | Place | Class | None, place: Place, depth: int = 0) -> Proof:
-        """The proof of what a handler gives that is named by an expression, such as the entry of a table."""
+    def _called(self, target: ast.expr | Place, node: ast.expr, place: Place, depth: int) -> Proof:
+        """The proof of what the call `node` gives, of a handler that an expression names, such as the entry of a table."""
         if isinstance(target, ast.Lambda):
-            return self.expression(target.body, place, depth + 1)
-        found = target if isinstance(target, Place | Class) or target is None else self.code.target(target, place)
-        if isinstance(found, Place):
-            return self.function(found)
-        return Proof(doubt="a handler that cannot be followed")
+            return self._value(target.body, place, depth)
+        found = target if isinstance(target, Place) else self.code.target(target, place)
+        if not isinstance(found, Place) or found.function is None:
+            return Proof(doubt="a handler that cannot be followed")
+        proof = self._returned(found)
+        return _awaitable(_at_hand(proof, found), node) if isinstance(found.function.node, ast.AsyncFunctionDef) else proof
 
     def _function(self, place: Place) -> Proof:
         assert place.function
@@ -98,7 +119,7 @@ class Replies:
         for node in place.nodes:
             match node:
                 case ast.Return(value=value):
-                    proof |= self.expression(value, place)
+                    proof |= self._value(value, place, 0)
                 case ast.Yield() | ast.YieldFrom():
                     return _doubt("it is a generator", node, place)
         return proof | NOTHING if falls_through(place.function.node.body) else proof
@@ -108,7 +129,7 @@ class Replies:
         if "jsonrpc" in keys:
             return REPLY
         for key, value in zip(node.keys, node.values, strict=True):
-            if key is None and (found := self.expression(value, place, depth)).sure and found.reply:
+            if key is None and (found := self._value(value, place, depth)).sure and found.reply:
                 return REPLY
         return _doubt("a result without its envelope is returned", node, place)
 
@@ -120,36 +141,39 @@ class Replies:
             if values:
                 if any(value is None for value in values):
                     return _doubt(f"`{name}` is given a value that cannot be followed", node, place)
-                itself = (ast.Name,)
-                kept = [value for value in values if not (isinstance(value, itself) and value.id == name)]
-                return self._any(self.expression(value, around, depth) for value in kept)
+                kept = [value for value in values if not (isinstance(value, ast.Name) and value.id == name)]
+                # `if inspect.isawaitable(reply): reply = await reply`
+                own = [value for value in kept if isinstance(value, ast.Await) and isinstance(value.value, ast.Name) and value.value.id == name]
+                proofs = (self._value(value, around, depth) for value in kept if value not in own)
+                return self._any(map(_awaited, proofs) if own else proofs)
         bound = place.unit.names.bindings.get(name)
         if bound is not None:
-            return self.expression(bound, Place(place.unit, None), depth)
+            return self._value(bound, Place(place.unit, None), depth)
         return _doubt(f"`{name}` is not known to be a reply", node, place)
 
-    def _call(self, node: ast.expr, place: Place, depth: int) -> Proof:
-        inner = unwrap(node)
-        if not isinstance(inner, ast.Call):
-            return _doubt(f"`{_short(inner, place)}` is not known to be a reply", inner, place)
-        match inner.func:
-            case ast.Attribute(attr="to_thread" | "run_sync") if inner.args:
-                return self.called(inner.args[0], place, depth)
-            case ast.Attribute(attr="run_in_executor") if len(inner.args) > 1:
-                return self.called(inner.args[1], place, depth)
-            case ast.Attribute(attr=name) if name in _TEXT:
-                return _doubt("JSON text is returned", inner, place)
-            case ast.Attribute(attr=name) if name in _MODELS:
-                return _doubt("a typed reply is returned", inner, place)
-        target = self.code.target(inner.func, place)
-        if isinstance(target, Place):
-            return self.function(target)
-        if isinstance(target, Class):
-            return _doubt("a typed reply is returned", inner, place)
-        table = self._table(inner.func, place)
+    def _call(self, node: ast.Call, place: Place, depth: int) -> Proof:
+        match node:
+            case ast.Call(func=ast.Attribute(attr=name), args=[ast.Call() as inner, *_]) if name in WAITS:
+                return _awaited(self._value(inner, place, depth))
+            case ast.Call(func=ast.Attribute(attr=name), args=[ast.Call() as inner, *_]) if name in _AWAITABLE:
+                return _awaitable(self._value(inner, place, depth), node)
+            case ast.Call(func=ast.Attribute(attr="to_thread" | "run_sync"), args=[target, *_]):
+                return _awaitable(self._called(target, node, place, depth), node)
+            case ast.Call(func=ast.Attribute(attr="run_in_executor"), args=[_, target, *_]):
+                return _awaitable(self._called(target, node, place, depth), node)
+            case ast.Call(func=ast.Attribute(attr=name)) if name in _TEXT:
+                return _doubt("JSON text is returned", node, place)
+            case ast.Call(func=ast.Attribute(attr=name)) if name in _MODELS:
+                return _doubt("a typed reply is returned", node, place)
+        found = self.code.target(node.func, place)
+        if isinstance(found, Place):
+            return self._called(found, node, place, depth)
+        if isinstance(found, Class):
+            return _doubt("a typed reply is returned", node, place)
+        table = self._table(node.func, place)
         if table is not None:
-            return self._any(self.called(value, home, depth) for value, home in table)
-        return _doubt(f"`{_short(inner.func, place)}(...)` cannot be followed", inner, place)
+            return self._any(self._called(value, node, home, depth) for value, home in table)
+        return _doubt(f"`{_short(node.func, place)}(...)` cannot be followed", node, place)
 
     def _table(self, func: ast.expr, place: Place) -> tuple[tuple[ast.expr | Place, Place], ...] | None:
         """The handlers that `handler(...)` may run, when `handler` was looked up in a table that is known whole."""
@@ -172,6 +196,20 @@ class Replies:
         for proof in proofs:
             found |= proof
         return found
+
+
+def _at_hand(proof: Proof, place: Place) -> Proof:
+    """A proof of something that is there, not of something that has to be awaited first."""
+    return proof if proof.later is None or proof.doubt else replace(proof, doubt=COROUTINE, at=(place, proof.later))
+
+
+def _awaited(proof: Proof) -> Proof:
+    return replace(proof, later=None)
+
+
+def _awaitable(proof: Proof, node: ast.AST) -> Proof:
+    # An awaitable of an awaitable gives one, however often it is awaited here.
+    return replace(proof, later=node) if proof.later is None else replace(proof, doubt=proof.doubt or COROUTINE)
 
 
 def falls_through(body: list[ast.stmt]) -> bool:
