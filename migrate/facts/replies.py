@@ -143,9 +143,9 @@ class Replies:
                     return _doubt(f"`{name}` is given a value that cannot be followed", node, place)
                 kept = [value for value in values if not (isinstance(value, ast.Name) and value.id == name)]
                 # `if inspect.isawaitable(reply): reply = await reply`
-                own = [value for value in kept if isinstance(value, ast.Await) and isinstance(value.value, ast.Name) and value.value.id == name]
-                proofs = (self._value(value, around, depth) for value in kept if value not in own)
-                return self._any(map(_awaited, proofs) if own else proofs)
+                others = [value for value in kept if not _awaits(value, name)]
+                proofs = (self._value(value, around, depth) for value in others)
+                return self._any(proofs if len(others) == len(kept) else map(_awaited, proofs))
         bound = place.unit.names.bindings.get(name)
         if bound is not None:
             return self._value(bound, Place(place.unit, None), depth)
@@ -205,6 +205,10 @@ def _at_hand(proof: Proof, place: Place) -> Proof:
 
 def _awaited(proof: Proof) -> Proof:
     return replace(proof, later=None)
+
+
+def _awaits(value: ast.expr | None, name: str) -> bool:
+    return isinstance(value, ast.Await) and isinstance(value.value, ast.Name) and value.value.id == name
 
 
 def _awaitable(proof: Proof, node: ast.AST) -> Proof:
