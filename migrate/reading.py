@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from . import house
+from . import discover, house
 from .discover import File, Unreadable
-from .facts.model import FileFacts
+from .facts.model import FileFacts, Ref, Value
 from .facts.vocabulary import may_speak
-from .project import Project
+from .project import Project, module_name
 from .project import read as facts_of
 from .rule import Finding
 from .source import Source, decode
@@ -34,31 +35,79 @@ class Reading:
 
 
 def gather(found: Iterable[tuple[File, bytes] | Unreadable]) -> Reading:
-    """Links the files that may hold protocol code."""
-    facts: list[FileFacts] = []
-    data: dict[str, bytes] = {}
-    locations: dict[str, str] = {}
-    unreadable: list[Finding] = []
-    unparsed: dict[str, Source] = {}
-    packages: set[str] = set()
+    """Links the files that may hold protocol code, and those that give them constants."""
+    reader = _Reader()
     for item in found:
         if isinstance(item, Unreadable):
-            unreadable.append(house.finding(house.UNREADABLE, item.path, item.reason))
+            reader.unreadable.append(house.finding(house.UNREADABLE, item.path, item.reason))
             continue
         file, raw = item
-        locations[file.path] = file.location
-        if not may_speak(raw):
-            continue
+        reader.locations[file.path] = file.location
+        if may_speak(raw):
+            reader.add(file, raw)
+        else:
+            reader.silent[module_name(file.path).rpartition(".")[2]].append(file)
+    # A module of constants need not hold a word of the protocol: `VERSION = "2025-06-18"`. It is read when it is asked for.
+    done = 0
+    while done < len(reader.facts):
+        wanted = [file for facts in reader.facts[done:] for file in reader.named_by(facts)]
+        done = len(reader.facts)
+        for file in dict.fromkeys(wanted):
+            data = discover.read(file)
+            if not isinstance(data, Unreadable):
+                reader.asked.add(file.path)
+                reader.add(file, data)
+    return reader.done()
+
+
+class _Reader:
+    """What has been read so far."""
+
+    def __init__(self) -> None:
+        self.facts: list[FileFacts] = []
+        self.data: dict[str, bytes] = {}
+        self.locations: dict[str, str] = {}
+        self.unreadable: list[Finding] = []
+        self.unparsed: dict[str, Source] = {}
+        self.packages: set[str] = set()
+        self.asked: set[str] = set()
+        # The files without a word of the protocol, by the last part of their module's name.
+        self.silent: defaultdict[str, list[File]] = defaultdict(list)
+
+    def add(self, file: File, raw: bytes) -> None:
         source = None
         try:
             source = decode(file.path, raw)
-            facts.append(facts_of(source))
-            data[file.path] = raw
+            self.facts.append(facts_of(source))
+            self.data[file.path] = raw
             if os.path.isfile(os.path.join(os.path.dirname(file.location), "__init__.py")):
-                packages.add(os.path.dirname(file.path))
+                self.packages.add(os.path.dirname(file.path))
         # A null byte is a ValueError before Python 3.12, absurd nesting a MemoryError in some places of the parser.
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-            unreadable.append(house.unreadable(file.path, error, source))
+            self.unreadable.append(house.unreadable(file.path, error, source))
             if source is not None:
-                unparsed[file.path] = source
-    return Reading(Project.link(facts, frozenset(packages)), data, locations, tuple(unreadable), unparsed, len(locations))
+                self.unparsed[file.path] = source
+
+    def named_by(self, facts: FileFacts) -> Iterator[File]:
+        """The files among the silent ones whose constants these facts use."""
+        names = {name for use in facts.uses for name in _references(use.value)} | {f"{star}.*" for star in facts.stars}
+        if facts.source.path in self.asked:  # a module that only hands on what others define
+            names.update(facts.imports.values())
+        for head in {name.rpartition(".")[0] for name in names}:
+            for module in (head, head.rpartition(".")[0]):  # a class of constants may stand between
+                for file in self.silent.get(module.rpartition(".")[2], ()):
+                    if f".{module_name(file.path)}".endswith(f".{module}") and file.path not in self.data:
+                        yield file
+
+    def done(self) -> Reading:
+        project = Project.link(self.facts, frozenset(self.packages))
+        return Reading(project, self.data, self.locations, tuple(self.unreadable), self.unparsed, len(self.locations))
+
+
+def _references(value: Value) -> Iterator[str]:
+    match value:
+        case Ref(name=name, stars=()):
+            yield name
+        case tuple():
+            for item in value:
+                yield from _references(item)

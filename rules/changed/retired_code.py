@@ -74,7 +74,7 @@ def _missing_resource(code: ErrorCode, ctx: Context) -> Iterator[Finding]:
 
 def _recognised(code: ErrorCode, what: Meaning, message: str | None, ctx: Context) -> Iterator[Finding]:
     _, new = ctx.entry.data["renumber"]
-    if _stands_beside(code.span, ctx.file.source, new):
+    if new in code.beside or _stands_beside(code.span, ctx.file.source, new):
         return
     if _accept_both(code.span, ctx.file.source, new) is None:
         yield ctx.finding(code, message=message)
