@@ -373,7 +373,7 @@ def _refuse_unsaved(run: Run, changes: list[Change], *, allow_dirty: bool) -> No
 
 
 def _write_all(changes: list[Change]) -> None:
-    from .rewrite import files
+    from . import files
 
     written: list[str] = []
     with _uninterrupted():

@@ -60,9 +60,12 @@ class Names:
 
 
 def names_of(tree: ast.Module) -> Names:
-    """Reads the scopes of a parsed module."""
+    """Reads the scopes of a parsed module, without recursion: the branches of a long `elif` chain lie inside each other."""
     root = _Scope("", None)
-    _Reader(root).block(tree.body)
+    pending: list[_Step] = [(root, tree)]
+    while pending:
+        scope, node = pending.pop()
+        pending += reversed([*_read(scope, node)])
     return Names(root)
 
 
@@ -84,7 +87,10 @@ class _Scope:
 
     @property
     def root(self) -> _Scope:
-        return self if self.above is None else self.above.root
+        scope = self
+        while scope.above is not None:
+            scope = scope.above
+        return scope
 
     def owner(self, name: str) -> _Scope | None:
         """The scope in which a lookup from here ends."""
@@ -103,180 +109,165 @@ class _Scope:
             owner = owner.above.owner(name) if owner is self and owner.is_class and owner.above is not None else None
 
     def below(self) -> Iterator[_Scope]:
-        yield self
-        for scope in self.inner:
-            yield from scope.below()
+        pending = [self]
+        while pending:
+            scope = pending.pop()
+            yield scope
+            pending += reversed(scope.inner)
+
+    def within(self, name: str, *, is_class: bool = False, is_comprehension: bool = False) -> _Scope:
+        """A new scope inside of this one."""
+        scope = _Scope(f"{self.name}.{name}" if self.name else name, self, is_class, is_comprehension)
+        self.inner.append(scope)
+        return scope
+
+    def bind(self, name: str) -> None:
+        (self.root if name in self.outer else self).bindings.add(name)
 
 
-class _Reader(ast.NodeVisitor):
-    def __init__(self, scope: _Scope) -> None:
-        self.scope = scope
+# What is left to read, and the scope that it is in.
+_Step = tuple[_Scope, "ast.AST | _Annotation"]
 
-    def block(self, body: list[ast.stmt]) -> None:
-        for statement in body:
-            self.visit(statement)
 
-    def _within(self, name: str, *, is_class: bool = False, is_comprehension: bool = False) -> _Reader:
-        dotted = f"{self.scope.name}.{name}" if self.scope.name else name
-        scope = _Scope(dotted, self.scope, is_class, is_comprehension)
-        self.scope.inner.append(scope)
-        return _Reader(scope)
+@dataclass(frozen=True)
+class _Annotation:
+    """An expression that may be text, or hold some; the words of a `Literal` are no names."""
 
-    def _bind(self, name: str) -> None:
-        (self.scope.root if name in self.scope.outer else self.scope).bindings.add(name)
+    node: ast.expr
 
-    def visit_Name(self, node: ast.Name) -> None:
-        if isinstance(node.ctx, ast.Load):
-            self.scope.loads.add(node.id)
-        elif isinstance(node.ctx, ast.Store):
-            self._bind(node.id)
 
-    def visit_NamedExpr(self, node: ast.NamedExpr) -> None:
-        reader = self
-        while reader.scope.is_comprehension and reader.scope.above is not None:
-            reader = _Reader(reader.scope.above)
-        reader.visit(node.target)
-        self.visit(node.value)
+def _read(scope: _Scope, node: ast.AST | _Annotation) -> Iterator[_Step]:
+    """Notes what one node says, and gives what lies in it, in the order of the text."""
+    match node:
+        case _Annotation(node=expression):
+            yield from _annotation(scope, expression)
+        case ast.Name(id=name, ctx=context):
+            if isinstance(context, ast.Load):
+                scope.loads.add(name)
+            elif isinstance(context, ast.Store):
+                scope.bind(name)
+        case ast.NamedExpr(target=target, value=value):
+            outside = scope
+            while outside.is_comprehension and outside.above is not None:
+                outside = outside.above
+            yield outside, target
+            yield scope, value
+        case ast.Global(names=names) | ast.Nonlocal(names=names):
+            scope.outer.update(names)
+        case ast.Import() | ast.ImportFrom():
+            _imported(scope, node)
+        case ast.AnnAssign(target=target, annotation=annotation, value=value):
+            yield scope, target
+            yield scope, _Annotation(annotation)
+            if value is not None:
+                yield scope, value
+                _exports(scope, target, value)
+        case ast.ClassDef():
+            yield from _class(scope, node)
+        case ast.FunctionDef() | ast.AsyncFunctionDef():
+            yield from _function(scope, node)
+        case ast.Lambda(args=arguments, body=body):
+            inner = scope.within("<lambda>")
+            yield from _parameters(scope, inner, arguments)
+            yield inner, body
+        case ast.ListComp() | ast.SetComp() | ast.GeneratorExp() | ast.DictComp():
+            yield from _comprehension(scope, node)
+        case _:
+            _note(scope, node)
+            yield from ((scope, part) for part in ast.iter_child_nodes(node))
 
-    def visit_Yield(self, node: ast.Yield | ast.YieldFrom) -> None:
-        self.scope.yields = True
-        self.generic_visit(node)
 
-    visit_YieldFrom = visit_Yield
+def _note(scope: _Scope, node: ast.AST) -> None:
+    """What a node says that is read like any other."""
+    match node:
+        case ast.Yield() | ast.YieldFrom():
+            scope.yields = True
+        case ast.Assign(targets=[target, *_], value=value):
+            _exports(scope, target, value)
+        case ast.AugAssign(target=target, value=value):
+            if isinstance(target, ast.Name):
+                scope.loads.add(target.id)
+            _exports(scope, target, value)
+        case ast.ExceptHandler(name=str() as name) | ast.MatchAs(name=str() as name) | ast.MatchStar(name=str() as name):
+            scope.bind(name)
+        case ast.MatchMapping(rest=str() as name):
+            scope.bind(name)
 
-    def visit_Global(self, node: ast.Global) -> None:
-        self.scope.outer.update(node.names)
 
-    def visit_Nonlocal(self, node: ast.Nonlocal) -> None:
-        self.scope.outer.update(node.names)
+def _imported(scope: _Scope, node: ast.Import | ast.ImportFrom) -> None:
+    module = "." * node.level + (node.module or "") if isinstance(node, ast.ImportFrom) else ""
+    for alias in node.names:
+        if alias.name == "*":
+            scope.root.star = True
+            continue
+        name = alias.asname or (alias.name if module else alias.name.partition(".")[0])
+        scope.bind(name)
+        scope.statements.append(f"from {module} import {alias.name} as {name}" if module else f"import {alias.name} as {name}")
+        if module != "__future__" and alias.asname != alias.name:
+            scope.imports.add(name)
 
-    def visit_Import(self, node: ast.Import) -> None:
-        for alias in node.names:
-            name = alias.asname or alias.name.partition(".")[0]
-            self._import(name, f"import {alias.name} as {name}", kept=alias.asname == alias.name)
 
-    def visit_ImportFrom(self, node: ast.ImportFrom) -> None:
-        module = "." * node.level + (node.module or "")
-        for alias in node.names:
-            if alias.name == "*":
-                self.scope.root.star = True
-            else:
-                name = alias.asname or alias.name
-                kept = module == "__future__" or alias.asname == alias.name
-                self._import(name, f"from {module} import {alias.name} as {name}", kept=kept)
+def _exports(scope: _Scope, target: ast.expr, value: ast.expr) -> None:
+    if scope.above is None and isinstance(target, ast.Name) and target.id == "__all__":
+        scope.exported |= {part.value for part in ast.walk(value) if isinstance(part, ast.Constant) if isinstance(part.value, str)}
 
-    def _import(self, name: str, what: str, *, kept: bool) -> None:
-        self._bind(name)
-        self.scope.statements.append(what)
-        if not kept:
-            self.scope.imports.add(name)
 
-    def visit_Assign(self, node: ast.Assign) -> None:
-        self.generic_visit(node)
-        self._exports(node.targets[0], node.value)
+def _class(scope: _Scope, node: ast.ClassDef) -> Iterator[_Step]:
+    yield from ((scope, outside) for outside in (*node.decorator_list, *node.bases, *node.keywords))
+    scope.bind(node.name)
+    inner = scope.within(node.name, is_class=True)
+    yield from _type_parameters(inner, node)
+    yield from ((inner, statement) for statement in node.body)
 
-    def visit_AugAssign(self, node: ast.AugAssign) -> None:
-        self.generic_visit(node)
-        if isinstance(node.target, ast.Name):
-            self.scope.loads.add(node.target.id)
-        self._exports(node.target, node.value)
 
-    def _exports(self, target: ast.expr, value: ast.expr) -> None:
-        if self.scope.above is None and isinstance(target, ast.Name) and target.id == "__all__":
-            self.scope.exported |= {part.value for part in ast.walk(value) if isinstance(part, ast.Constant) if isinstance(part.value, str)}
+def _function(scope: _Scope, node: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[_Step]:
+    yield from ((scope, outside) for outside in node.decorator_list)
+    scope.bind(node.name)
+    inner = scope.within(node.name)
+    yield from _parameters(scope, inner, node.args)
+    yield from _type_parameters(inner, node)
+    if node.returns is not None:
+        yield scope, _Annotation(node.returns)
+    yield from ((inner, statement) for statement in node.body)
 
-    def visit_AnnAssign(self, node: ast.AnnAssign) -> None:
-        self.visit(node.target)
-        self._annotation(node.annotation)
-        if node.value is not None:
-            self.visit(node.value)
-            self._exports(node.target, node.value)
 
-    def visit_ClassDef(self, node: ast.ClassDef) -> None:
-        for outside in (*node.decorator_list, *node.bases, *node.keywords):
-            self.visit(outside)
-        self._bind(node.name)
-        reader = self._within(node.name, is_class=True)
-        reader._type_parameters(node)
-        reader.block(node.body)
+def _parameters(scope: _Scope, inner: _Scope, arguments: ast.arguments) -> Iterator[_Step]:
+    yield from ((scope, default) for default in (*arguments.defaults, *arguments.kw_defaults) if default is not None)
+    variadic = [argument for argument in (arguments.vararg, arguments.kwarg) if argument is not None]
+    for argument in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, *variadic):
+        inner.bindings.add(argument.arg)
+        if argument.annotation is not None:
+            yield scope, _Annotation(argument.annotation)
 
-    def visit_FunctionDef(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
-        for outside in node.decorator_list:
-            self.visit(outside)
-        self._bind(node.name)
-        reader = self._function(node.name, node.args)
-        reader._type_parameters(node)
-        if node.returns is not None:
-            self._annotation(node.returns)
-        reader.block(node.body)
 
-    visit_AsyncFunctionDef = visit_FunctionDef
+def _type_parameters(inner: _Scope, node: ast.AST) -> Iterator[_Step]:
+    # `class A[T]` and `def f[T]`, where the interpreter knows them: seen by annotations outside of the body as well.
+    for parameter in getattr(node, "type_params", ()):
+        for scope in (inner, inner.above):
+            if scope is not None:
+                scope.bindings.add(parameter.name)
+        yield from ((inner, part) for part in ast.iter_child_nodes(parameter))
 
-    def visit_Lambda(self, node: ast.Lambda) -> None:
-        self._function("<lambda>", node.args).visit(node.body)
 
-    def _function(self, name: str, arguments: ast.arguments) -> _Reader:
-        reader = self._within(name)
-        for default in (*arguments.defaults, *(value for value in arguments.kw_defaults if value is not None)):
-            self.visit(default)
-        variadic = [argument for argument in (arguments.vararg, arguments.kwarg) if argument is not None]
-        for argument in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, *variadic):
-            reader.scope.bindings.add(argument.arg)
-            if argument.annotation is not None:
-                self._annotation(argument.annotation)
-        return reader
+def _comprehension(scope: _Scope, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp) -> Iterator[_Step]:
+    inner = scope.within("<comprehension>", is_comprehension=True)
+    for number, generator in enumerate(node.generators):
+        yield (inner if number else scope), generator.iter
+        yield inner, generator.target
+        yield from ((inner, condition) for condition in generator.ifs)
+    yield from ((inner, part) for part in ((node.key, node.value) if isinstance(node, ast.DictComp) else (node.elt,)))
 
-    def _type_parameters(self, node: ast.AST) -> None:
-        # `class A[T]` and `def f[T]`, where the interpreter knows them: seen by annotations outside of the body as well.
-        for parameter in getattr(node, "type_params", ()):
-            for scope in (self.scope, self.scope.above):
-                if scope is not None:
-                    scope.bindings.add(parameter.name)
-            self.generic_visit(parameter)
 
-    def _comprehension(self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp) -> None:
-        reader = self._within("<comprehension>", is_comprehension=True)
-        for number, generator in enumerate(node.generators):
-            (reader if number else self).visit(generator.iter)
-            reader.visit(generator.target)
-            for condition in generator.ifs:
-                reader.visit(condition)
-        for part in (node.key, node.value) if isinstance(node, ast.DictComp) else (node.elt,):
-            reader.visit(part)
-
-    visit_ListComp = visit_SetComp = visit_GeneratorExp = visit_DictComp = _comprehension
-
-    def visit_ExceptHandler(self, node: ast.ExceptHandler) -> None:
-        if node.name:
-            self._bind(node.name)
-        self.generic_visit(node)
-
-    def visit_MatchAs(self, node: ast.MatchAs) -> None:
-        if node.name:
-            self._bind(node.name)
-        self.generic_visit(node)
-
-    def visit_MatchStar(self, node: ast.MatchStar) -> None:
-        if node.name:
-            self._bind(node.name)
-
-    def visit_MatchMapping(self, node: ast.MatchMapping) -> None:
-        if node.rest:
-            self._bind(node.rest)
-        self.generic_visit(node)
-
-    def _annotation(self, node: ast.expr) -> None:
-        """An annotation may be text, or hold some; the words of a `Literal` are no names."""
-        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+def _annotation(scope: _Scope, node: ast.expr) -> Iterator[_Step]:
+    match node:
+        case ast.Constant(value=str() as text):
             try:
-                self._annotation(ast.parse(node.value, mode="eval").body)
-            except SyntaxError:
+                yield scope, _Annotation(ast.parse(text, mode="eval").body)
+            except (SyntaxError, ValueError, RecursionError, MemoryError):
                 return
-        elif isinstance(node, ast.Subscript) and ast.unparse(node.value).endswith("Literal"):
-            self.visit(node.value)
-        elif isinstance(node, ast.Subscript | ast.Tuple | ast.List | ast.BinOp | ast.Starred):
-            for part in ast.iter_child_nodes(node):
-                if isinstance(part, ast.expr):
-                    self._annotation(part)
-        else:
-            self.visit(node)
+        case ast.Subscript(value=ast.Name(id=name) | ast.Attribute(attr=name) as holder) if name.endswith("Literal"):
+            yield scope, holder
+        case ast.Subscript() | ast.Tuple() | ast.List() | ast.BinOp() | ast.Starred():
+            yield from ((scope, _Annotation(part)) for part in ast.iter_child_nodes(node) if isinstance(part, ast.expr))
+        case _:
+            yield scope, node

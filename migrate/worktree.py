@@ -6,7 +6,6 @@ import os
 import subprocess
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from functools import cache
 
 # Command lines have an end; this many paths of any length pass on every system.
 _CHUNK = 200
@@ -16,7 +15,6 @@ class GitError(Exception):
     """Git could not be asked; the text says why."""
 
 
-@cache
 def root_of(folder: str) -> str | None:
     """The root of the work tree that a folder is in, or None outside of git."""
     while True:

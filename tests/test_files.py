@@ -7,7 +7,7 @@ import stat
 from pathlib import Path
 
 import pytest
-from mcp_migrate.rewrite import files
+from mcp_migrate import files
 
 
 def names(folder: Path) -> list[str]:

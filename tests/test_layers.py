@@ -12,7 +12,7 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 TREE = {"source", "rewrite.edits", "rewrite.tree", "rewrite.lazy"}
-CUT = TREE | {"rewrite.cut"}
+CUT = TREE | {"rewrite.cut", "rewrite.lines"}
 CHECK = {"source", "facts", "rule"}
 
 # A layer sees itself and these. `facts.model` is a layer of its own: plain data, which everybody may hold.
@@ -23,11 +23,12 @@ LAYERS: dict[str, set[str]] = {
     "rule": {"source", "facts.model"},
     "scope": set(),
     "rewrite.edits": {"source"},
-    "rewrite.files": set(),
     "rewrite.lazy": set(),
     "rewrite.places": {"source"},
     "rewrite.tree": {"source", "rewrite.edits", "rewrite.places", "rewrite.lazy"},
-    "rewrite.cut": TREE,
+    "rewrite.lines": {"source", "facts", "rewrite.edits"},
+    "rewrite.cut": TREE | {"rewrite.lines"},
+    "rewrite.module": {"runtime", "__version__"},
     "rewrite.imports": CUT,
     "rewrite.handlers": CUT | {"facts.model"},
     "rewrite.sweep": CUT | {"facts"},
@@ -38,6 +39,7 @@ LAYERS: dict[str, set[str]] = {
     "bystanders": set(),
     "accept": TREE | {"facts", "scope", "bystanders"},
     "engine": CHECK | {"project", "catalog", "selection", "accept", "bystanders", "rewrite"},
+    "files": set(),
     "house": {"source", "rule"},
     "suppress": {"source", "rule", "house"},
     "baseline": {"source", "rule"},

@@ -86,3 +86,12 @@ def test_the_same_import_twice_in_a_scope_is_doubled() -> None:
 def test_a_function_that_yields_is_a_generator() -> None:
     found = names("def f():\n    def g(): yield 1\n    lambda: (yield)\nclass A:\n    async def h(self):\n        x = yield\n").functions
     assert found == {"f": False, "f.g": True, "f.<lambda>": True, "A.h": True}
+
+
+def test_names_in_a_chain_of_a_thousand_branches_are_read() -> None:
+    branches = "".join(f"    elif m == {number}:\n        return a{number}\n" for number in range(1000))
+    assert len(names(f"def f(m):\n    if m:\n        return a\n{branches}").undefined) == 1001
+
+
+def test_names_in_a_sum_of_a_thousand_terms_are_read() -> None:
+    assert len(names("x = " + " + ".join(f"a{number}" for number in range(1000))).undefined) == 1000

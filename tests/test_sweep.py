@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 from textwrap import dedent
 
 import pytest
 from mcp_migrate.rewrite import edits
-from mcp_migrate.rewrite.sweep import mentions, sweep
+from mcp_migrate.rewrite.sweep import _cut, _Place, mentions, sweep
 from mcp_migrate.rewrite.tree import Tree
-from mcp_migrate.source import Source
+from mcp_migrate.source import Source, Span
 
 
 def swept(before: str, after: str, *mentioned: str) -> str:
@@ -209,3 +210,15 @@ def test_locals_of_the_function_that_lost_a_branch_go() -> None:
 def test_a_file_with_syntax_that_had_to_be_masked_is_left_alone() -> None:
     new = 'def f(a):\n    return f"{a["b"] + helper()}"\n'
     assert swept(f"def helper(): ...\n{new}helper()\n", f"def helper(): ...\n{new}") == f"def helper(): ...\n{new}"
+
+
+def test_a_name_stays_whole_if_one_of_its_places_cannot_be_found() -> None:
+    tree = Tree(Source("app.py", "X = 1\nX = 2\n"))
+    found, lost = (_Place(ast.Pass(), span, True, "X") for span in (Span(0, 5), Span(7, 9)))
+    assert [edit.span for edit in _cut(tree, [found])] == [Span(0, 6)]
+    assert _cut(tree, [found, lost]) == _cut(tree, [lost]) == []
+
+
+def test_what_a_chain_of_hundreds_of_branches_mentions_is_read() -> None:
+    branches = "".join(f"    elif m == {number}:\n        return a{number}\n" for number in range(980))
+    assert "a979" in mentions(Source("app.py", f"def f(m):\n    if m:\n        return a\n{branches}"))

@@ -9,6 +9,7 @@ from itertools import takewhile
 from ..source import Span
 from .edits import Edit
 from .lazy import cst
+from .lines import line_start, next_line
 from .tree import Tree
 
 
@@ -95,7 +96,7 @@ def branch(tree: Tree, node: cst.If, *, about: str = "") -> Iterator[Edit]:
     if isinstance(tree.parent(node), cst.If):
         yield Edit(Span(_own_start(tree, node), body_end))
     elif isinstance(node.orelse, cst.If):
-        start = line_start(tree, tree.span(node).start)
+        start = line_start(tree.source, tree.span(node).start)
         if about and any(line.comment and about in line.comment.value for line in node.leading_lines):
             start = _own_start(tree, node)
         yield Edit(Span(start, _after_blank_lines(tree, node.orelse)))
@@ -152,19 +153,6 @@ def alternative(tree: Tree, pattern: cst.MatchOr, element: cst.MatchOrElement) -
 def decorator(tree: Tree, node: cst.Decorator) -> Iterator[Edit]:
     """Deletes one decorator with the comments above it."""
     yield Edit(tree.whole(node))
-
-
-def line_start(tree: Tree, offset: int) -> int:
-    """Where the line begins that holds this byte."""
-    starts = tree.source.line_starts
-    return starts[bisect_right(starts, offset) - 1]
-
-
-def line_end(tree: Tree, offset: int) -> int:
-    """Where the line ends that holds this byte, behind its newline."""
-    starts = tree.source.line_starts
-    row = bisect_right(starts, offset)
-    return starts[row] if row < len(starts) else len(tree.source.utf8)
 
 
 def _passed(tree: Tree, node: cst.BaseStatement) -> Edit:
@@ -250,8 +238,8 @@ def _comma_end(tree: Tree, comma: cst.Comma) -> int:
 def _own_lines(tree: Tree, span: Span) -> Span | None:
     """The whole lines of a span that shares them with nothing but comments, with the comment lines right above."""
     data, starts = tree.source.utf8, tree.source.line_starts
-    start = line_start(tree, span.start)
-    end = line_end(tree, span.end)
+    start = line_start(tree.source, span.start)
+    end = next_line(tree.source, span.end)
     behind = data[span.end : end].strip()
     if data[start : span.start].strip() or (behind and not behind.startswith(b"#")) or data[:start].rstrip(b"\r\n").endswith(b"\\"):
         return None

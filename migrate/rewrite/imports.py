@@ -11,6 +11,7 @@ import libcst as cst
 from ..source import Span
 from . import cut
 from .edits import Edit
+from .lines import line_start, next_line
 from .tree import Tree
 
 # Where an import stands: a guarded one may fail at run time, one for the type checker does not happen there at all.
@@ -126,7 +127,7 @@ def _before(tree: Tree, alias: cst.ImportAlias, name: str) -> Edit:
 def _behind(tree: Tree, statement: cst.ImportFrom, alias: cst.ImportAlias, names: Sequence[str]) -> Iterator[Edit]:
     span, newline = tree.span(alias), tree.source.newline
     indent = _indent_if_first(tree, span.start)
-    line_end = cut.line_end(tree, span.end)
+    line_end = next_line(tree.source, span.end)
     closing = tree.span(statement).end
     if indent is None or statement.rpar is None or closing <= line_end:
         yield Edit(Span(span.end, span.end), "".join(f", {name}" for name in names))
@@ -141,7 +142,7 @@ def _behind(tree: Tree, statement: cst.ImportFrom, alias: cst.ImportAlias, names
 
 def _indent_if_first(tree: Tree, offset: int) -> str | None:
     """What stands before the first thing of a line; None for anything but the first."""
-    before = tree.source.utf8[cut.line_start(tree, offset) : offset].decode("utf-8")
+    before = tree.source.utf8[line_start(tree.source, offset) : offset].decode("utf-8")
     return before if not before.strip() else None
 
 
@@ -158,7 +159,7 @@ def _statement(tree: Tree, imports: Sequence[_Found], text: str, module: str, lo
         opening = "" if tree.source.utf8[:end].endswith((b"\n", b"\r")) else newline
         return Edit(Span(end, end), opening + ("" if same else newline) + text + newline)
     if top:
-        start = cut.line_start(tree, tree.span(top[0].line).start)
+        start = line_start(tree.source, tree.span(top[0].line).start)
         same_section = _key(tree.text(top[0].node), top[0].module, local)[0] == key[0]
         return Edit(Span(start, start), text + newline + ("" if same_section else newline))
     return _first(tree, text)
@@ -173,7 +174,7 @@ def _first(tree: Tree, text: str) -> Edit:
         return Edit(Span(end, end), opening + text + newline)
     first = body[0]
     if not _is_docstring(first):
-        start = cut.line_start(tree, tree.whole(first).start)
+        start = line_start(tree.source, tree.whole(first).start)
         gap = newline * (2 if isinstance(first, cst.FunctionDef | cst.ClassDef) else 1)
         return Edit(Span(start, start), text + newline + gap)
     end = tree.whole(first).end

@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 import textwrap
 import tokenize
-from functools import lru_cache
+from bisect import bisect_right
+from collections.abc import Iterator
 
 from ..facts.functions import Def, Module
 from ..source import Source, Span
@@ -16,13 +17,13 @@ WIDTH = 100
 
 def line_start(source: Source, offset: int) -> int:
     """The offset at which the line of an offset begins."""
-    return source.line_starts[source.position(offset).line - 1]
+    return source.line_starts[bisect_right(source.line_starts, offset) - 1]
 
 
 def next_line(source: Source, offset: int) -> int:
     """The offset at which the line after the one of an offset begins, or the end of the file."""
-    line = source.position(offset).line
-    return source.line_starts[line] if line < len(source.line_starts) else len(source.utf8)
+    row = bisect_right(source.line_starts, offset)
+    return source.line_starts[row] if row < len(source.line_starts) else len(source.utf8)
 
 
 def indent_of(source: Source, offset: int) -> str:
@@ -74,22 +75,21 @@ def deeper(module: Module, first: ast.stmt, last: ast.stmt, step: str) -> list[E
     """One level more for the lines of some statements, but for the first line and the insides of texts."""
     source = module.source
     start, end = module.span(first).start, module.span(last).end
+    texts = [*_long_texts(source)]
     return [
         Edit(Span(at, at), step)
         for at in source.line_starts
-        if start < at < end and not in_text(module, at) and source.utf8[at : at + 1] not in (b"\n", b"\r")
+        if start < at < end and not _is_in(texts, at) and source.utf8[at : at + 1] not in (b"\n", b"\r")
     ]
 
 
-def in_text(module: Module, offset: int) -> bool:
+def _is_in(texts: list[Span], offset: int) -> bool:
     """Whether an offset lies inside a string, where white space counts."""
-    return any(span.start < offset < span.end for span in _long_texts(module.source))
+    return any(span.start < offset < span.end for span in texts)
 
 
-@lru_cache(maxsize=8)
-def _long_texts(source: Source) -> tuple[Span, ...]:
+def _long_texts(source: Source) -> Iterator[Span]:
     """The strings of several lines; pieces that Python joins are strings of their own."""
-    found: list[Span] = []
     open_at: list[int] = []
     lines = source.text.splitlines(keepends=True)
 
@@ -99,12 +99,11 @@ def _long_texts(source: Source) -> tuple[Span, ...]:
     for token in tokenize.generate_tokens(iter(lines).__next__):
         name = tokenize.tok_name[token.type]
         if name == "STRING" and token.start[0] != token.end[0]:
-            found.append(Span(offset(*token.start), offset(*token.end)))
+            yield Span(offset(*token.start), offset(*token.end))
         elif name in {"FSTRING_START", "TSTRING_START"}:
             open_at.append(offset(*token.start))
         elif name in {"FSTRING_END", "TSTRING_END"}:
-            found.append(Span(open_at.pop(), offset(*token.end)))
-    return tuple(found)
+            yield Span(open_at.pop(), offset(*token.end))
 
 
 def moved(module: Module, node: ast.expr) -> str | None:
@@ -117,7 +116,8 @@ def moved(module: Module, node: ast.expr) -> str | None:
     if "\n" not in text:
         return text
     starts = [at for at in source.line_starts if span.start < at < span.end]
-    if any(in_text(module, at) for at in starts):
+    texts = [*_long_texts(source)]
+    if any(_is_in(texts, at) for at in starts):
         return None
     indent = indent_of(source, span.start)
     lines = [line.removeprefix(indent) for line in text.split("\n")]

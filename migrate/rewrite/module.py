@@ -8,9 +8,9 @@ import re
 from collections.abc import Iterable, Iterator
 from enum import Enum
 from functools import cache
-from importlib import metadata, resources
+from importlib import resources
 
-from .. import runtime
+from .. import __version__, runtime
 
 FILE_NAME = "mcp_stateless.py"
 
@@ -55,7 +55,7 @@ def render(parts: frozenset[Part], newline: str = "\n") -> str:
     body = _without_unused_imports("\n".join(_lines(_source().splitlines(), chosen)))
     summary, rest = re.sub(r"\n{4,}", "\n\n\n", body).rstrip("\n").split('\n"""\n', 1)
     names = " ".join(part.value for part in Part if part in chosen)
-    origin = _ORIGIN.format(version=metadata.version("mcp-migrate"))
+    origin = _ORIGIN.format(version=__version__)
     head, tail = f'{summary}\n\n{origin}\n"""\n', f"{rest}\n"
     sealed = f"{head}# parts: {names}; digest: {_digest(names, head + tail)}\n{tail}"
     return sealed.replace("\n", newline)

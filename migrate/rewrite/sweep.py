@@ -11,7 +11,6 @@ import re
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 
 import libcst as cst
 
@@ -21,6 +20,8 @@ from . import cut
 from .edits import Edit
 from .tree import Tree
 
+# A statement, the dotted name of the function or class around it, and the class that holds it directly.
+_Standing = tuple[ast.stmt, str, "ast.ClassDef | None"]
 _Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _DYNAMIC = frozenset({"eval", "exec", "globals", "locals", "vars", "__dict__"})
@@ -69,12 +70,11 @@ def sweep(before: Source, tree: Tree, mentioned: Collection[str], formerly: Coll
         # State that deleted code kept, and nobody ever read, has lost its reason as well.
         if not was.is_used(name) and name not in formerly and len(was.definitions[name]) <= len(places):
             continue
-        if all(place.may_go for place in places):
-            yield list(_cut(tree, places))
+        if all(place.may_go for place in places) and (edits := _cut(tree, places)):
+            yield edits
     yield from _locals(was, now, tree)
 
 
-@lru_cache(maxsize=4096)
 def mentions(source: Source) -> frozenset[str]:
     """The names that a file may use of other files. Text is no mention unless names are looked up by it."""
     mentioned = _Mentions(source)
@@ -122,8 +122,9 @@ class _Mentions:
         self._docstrings = {id(body[0].value) for body in _bodies(tree) if body and isinstance(body[0], ast.Expr)}
         self._classes = {node.name for node in ast.walk(tree) if isinstance(node, ast.ClassDef)}
         self._globals = {name for node in ast.walk(tree) if isinstance(node, ast.Global) for name in node.names}
-        for statement in tree.body:
-            self._statement(statement, "", None)
+        pending: list[_Standing] = [(statement, "", None) for statement in reversed(tree.body)]
+        while pending:
+            pending += reversed([*self._statement(*pending.pop())])
         self._read(tree)
 
     def is_used(self, name: str) -> bool:
@@ -142,8 +143,8 @@ class _Mentions:
 
     # Definitions
 
-    def _statement(self, node: ast.stmt, scope: str, holder: ast.ClassDef | None) -> None:
-        """Notes what one statement defines; `holder` is the class that it stands in directly."""
+    def _statement(self, node: ast.stmt, scope: str, holder: ast.ClassDef | None) -> Iterator[_Standing]:
+        """Notes what one statement defines, and gives the statements in it; `holder` is the class that it stands in directly."""
         match node:
             case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
                 may_go = not node.decorator_list and (holder is None or name.startswith("_") or self._is_own(holder))
@@ -151,12 +152,11 @@ class _Mentions:
                     self._define(name, node, may_go=may_go, member=holder is not None)
                 if node.decorator_list:
                     self._decorated.add(name)
-                self._inside(node.body, f"{scope}.{name}" if scope else name)
+                yield from ((statement, f"{scope}.{name}" if scope else name, None) for statement in node.body)
             case ast.ClassDef(name=name):
                 if scope == "":
                     self._define(name, node, may_go=not node.decorator_list and not node.keywords and self._derives_quietly(node))
-                for statement in node.body:
-                    self._statement(statement, f"{scope}.{name}" if scope else name, node)
+                yield from ((statement, f"{scope}.{name}" if scope else name, node) for statement in node.body)
             case ast.Assign(targets=[target], value=value):
                 if isinstance(target, ast.Name) and target.id == "__all__":
                     self.exported |= {
@@ -174,13 +174,7 @@ class _Mentions:
             case _:
                 for part in ast.iter_child_nodes(node):
                     self._bound_otherwise(part, scope)
-                for block in _blocks(node):
-                    for statement in block:
-                        self._statement(statement, scope, holder)
-
-    def _inside(self, body: Sequence[ast.stmt], scope: str) -> None:
-        for statement in body:
-            self._statement(statement, scope, None)
+                yield from ((statement, scope, holder) for block in _blocks(node) for statement in block)
 
     def _define(self, name: str, node: ast.stmt, *, may_go: bool, member: bool = False) -> None:
         self.definitions[name].append(_Place(node, self._span(node), may_go, name, member))
@@ -290,21 +284,26 @@ def _locals(was: _Mentions, now: _Mentions, tree: Tree) -> Iterator[list[Edit]]:
         for name, places in function.stores.items():
             if name in function.loads or name in function.declared or name not in was.functions[scope].loads:
                 continue
-            if all(place.may_go for place in places):
-                yield list(_cut(tree, places))
+            if all(place.may_go for place in places) and (edits := _cut(tree, places)):
+                yield edits
 
 
-def _cut(tree: Tree, places: Sequence[_Place]) -> Iterator[Edit]:
+def _cut(tree: Tree, places: Sequence[_Place]) -> list[Edit]:
+    """The edits that delete all places of a name; none if one of them cannot be found in the tree, as the others need it."""
+    edits: list[Edit] = []
     whole: list[cst.BaseStatement | cst.BaseSmallStatement] = []
     for place in places:
         declaration = tree.node(cst.Global, place.span)
         if declaration is not None and len(declaration.names) > 1:
             names = [item.name.value for item in declaration.names]
-            yield from cut.item(tree, declaration.names, names.index(place.name))
-        else:
-            found = (tree.node(kind, place.span) for kind in (cst.Global, *_DEFINITIONS))
-            whole += [node for node in found if isinstance(node, cst.BaseStatement | cst.BaseSmallStatement)]
-    yield from cut.statements(tree, whole)
+            edits += cut.item(tree, declaration.names, names.index(place.name))
+            continue
+        found = (tree.node(kind, place.span) for kind in (cst.Global, *_DEFINITIONS))
+        node = next((node for node in found if isinstance(node, cst.BaseStatement | cst.BaseSmallStatement)), None)
+        if node is None:
+            return []
+        whole.append(node)
+    return [*edits, *cut.statements(tree, whole)]
 
 
 def _blocks(node: ast.stmt) -> Iterator[list[ast.stmt]]:
@@ -324,7 +323,9 @@ def _bodies(tree: ast.Module) -> Iterator[list[ast.stmt]]:
 
 def _scoped(node: ast.AST, scope: str) -> Iterator[tuple[str, ast.AST]]:
     """Every node with the dotted name of the function or class around it."""
-    for part in ast.iter_child_nodes(node):
-        yield scope, part
-        inner = f"{scope}.{part.name}" if scope and isinstance(part, _Definition) else part.name if isinstance(part, _Definition) else scope
-        yield from _scoped(part, inner)
+    pending = [(scope, part) for part in reversed([*ast.iter_child_nodes(node)])]
+    while pending:
+        scope, node = pending.pop()
+        yield scope, node
+        inner = ".".join(filter(None, (scope, node.name))) if isinstance(node, _Definition) else scope
+        pending += ((inner, part) for part in reversed([*ast.iter_child_nodes(node)]))

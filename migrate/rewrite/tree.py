@@ -24,6 +24,9 @@ N = TypeVar("N", bound="cst.CSTNode")
 _LONE_CR = re.compile(r"\r(?!\n)")
 
 
+_TOO_DEEP = "this file is nested too deeply to be rewritten, as by an `elif` chain of hundreds of branches"
+
+
 class Unwritable(ValueError):
     """LibCST does not read this file, or does not give it back byte for byte, so nothing in it can be rewritten safely."""
 
@@ -40,11 +43,14 @@ class Tree:
         """The parsed file. Raises Unwritable where LibCST refuses the text, or would lose bytes of it."""
         try:
             module = cst.parse_module(self._text)
+            rendered = module.code
         except cst.ParserSyntaxError as error:
-            raise Unwritable(f"{self.source.path}: {error.message}") from error
-        if module.code != self._text:
+            raise Unwritable(f"LibCST cannot read this file: {error.message}") from error
+        except RecursionError as error:
+            raise Unwritable(_TOO_DEEP) from error
+        if rendered != self._text:
             # Seen for a form feed directly before code, the only byte that LibCST drops.
-            raise Unwritable(f"{self.source.path}: rendering changes this file")
+            raise Unwritable("LibCST would lose bytes of this file, such as a form feed before code")
         return module
 
     def span(self, node: cst.CSTNode) -> Span:
@@ -93,9 +99,11 @@ class Tree:
 
     def walk(self, node: cst.CSTNode) -> Iterator[cst.CSTNode]:
         """The node and everything below it, in the order of the text."""
-        yield node
-        for child in self.children(node):
-            yield from self.walk(child)
+        pending = [node]
+        while pending:
+            node = pending.pop()
+            yield node
+            pending += reversed(self.children(node))
 
     def statement(self, span: Span) -> cst.BaseStatement | None:
         """The innermost whole statement (one that stands in a block or in the module) around these bytes."""
@@ -114,6 +122,16 @@ class Tree:
 
         LibCST renders the statement around it: a statement in a block renders the same alone, given its indentation.
         """
+        try:
+            return self._replaced(old, new)
+        except RecursionError as error:
+            raise Unwritable(_TOO_DEEP) from error
+
+    def code(self, node: cst.CSTNode) -> str:
+        """A new node as text at the left margin."""
+        return self.module.code_for_node(node)
+
+    def _replaced(self, old: cst.CSTNode, new: cst.CSTNode | Sequence[cst.CSTNode]) -> Edit:
         anchor: cst.CSTNode | None = old if self._stands_alone(old) else None
         anchor = anchor or next((node for node in self.ancestors(old) if self._stands_alone(node)), self.module)
         indent = self.indent(anchor)
@@ -126,10 +144,6 @@ class Tree:
             after = "".join(self._render(statement, indent) for statement in new)
         whole = self.whole(anchor)
         return self._difference(whole.start, self._render(anchor, indent), after)
-
-    def code(self, node: cst.CSTNode) -> str:
-        """A new node as text at the left margin."""
-        return self.module.code_for_node(node)
 
     def _render(self, node: cst.CSTNode, indent: str) -> str:
         if not indent:
@@ -146,7 +160,7 @@ class Tree:
             newline = self.module.default_newline
             before, after = before.removesuffix(newline), after.removesuffix(newline)
             if data[start:] != before.encode("utf-8"):
-                raise Unwritable(f"{self.source.path}: rendering changes bytes at {start}")
+                raise Unwritable(f"rendering changes bytes at {start}")
         head = _common(before, after)
         # A carriage return and its newline are one thing; an edit that begins between them would not be.
         if before[head - 1 : head] == "\r" and "\n" in (before[head : head + 1], after[head : head + 1]):
@@ -171,7 +185,10 @@ class Tree:
 
         # A freshly parsed tree shares no nodes, so the wrapper need not copy it.
         wrapper = MetadataWrapper(self.module, unsafe_skip_copy=True)
-        return wrapper.resolve(Places)
+        try:
+            return wrapper.resolve(Places)
+        except RecursionError as error:
+            raise Unwritable(_TOO_DEEP) from error
 
     @cached_property
     def _children(self) -> dict[cst.CSTNode, list[cst.CSTNode]]:
