@@ -193,9 +193,10 @@ class Project:
                 for path, file in self.files.items()
                 if any(isinstance(use.value, Ref) and self.resolve(use.value, path) in words.METHODS for use in file.uses)
             }
-        near |= {imported for path in strong for imported in self._imported[path]} | {
-            path for path in self.files if any(i in strong for i in self._imported[path])
-        }
+        pending = [imported for path in strong for imported in self._imported[path]]
+        for path in pending:  # through modules that only hand on what others define
+            pending += [other for other in self._imported[path] if not self.files[path].uses and other not in pending]
+        near |= {*pending} | {path for path in self.files if any(i in strong for i in self._imported[path])}
         return strong | {path for path in near if path not in foreign}
 
     def _holds(self, fact: Fact, file: FileFacts, handled: Mapping[str, set[str | Ref]]) -> bool:
