@@ -16,39 +16,44 @@ if TYPE_CHECKING:
     from .rewrite.tree import Tree
 
 
-@lru_cache(maxsize=64)
-def names(source: Source) -> Names:
-    """The names of a file. Raises SyntaxError."""
+class Acceptance:
+    """What one run accepts. It keeps the names of files, since many versions of a file are held against one old text."""
+
+    def __init__(self, bystanders: Bystanders) -> None:
+        self.bystanders = bystanders
+        self.names = lru_cache(maxsize=64)(_names)
+
+    def objection(self, before: FileFacts, tree: Tree, others: Iterable[FileFacts]) -> str | None:
+        """Why the tree's source must not be written; None if nothing speaks against it. `others` are the rest of the project."""
+        after = tree.source
+        try:
+            _ = tree.module
+            new = self.names(after)
+        except (SyntaxError, ValueError, RecursionError) as error:
+            return f"the result cannot be parsed: {str(error).splitlines()[0]}"
+        try:
+            after.encode(after.text)
+        except UnicodeEncodeError as error:
+            return f"{after.encoding} cannot hold {error.object[error.start : error.end]!r}"
+        old = self.names(before.source)
+        if undefined := new.undefined - old.undefined:
+            return f"{_listed(undefined)} would be undefined"
+        if doubled := new.doubled_imports - old.doubled_imports:
+            return f"{_listed(what for _, what in doubled)} would be imported twice"
+        # Without its last `yield` a function gives its callers something else, for every message.
+        if tamed := {name for name, yields in old.functions.items() if yields and not new.functions.get(name, True)}:
+            return f"{_listed(tamed)} would be no generator any more"
+        if lost := old.bound - new.bound:
+            for other in others:
+                if wanted := {name for name in lost if f"{before.module}.{name}" in other.imports.values()}:
+                    return f"{other.source.path} imports {_listed(wanted)}"
+            if taken := lost & self.bystanders.taken_from(before.module):
+                return f"another file uses {_listed(taken)}"
+        return None
+
+
+def _names(source: Source) -> Names:
     return names_of(parse(source)[0])
-
-
-def objection(before: FileFacts, tree: Tree, others: Iterable[FileFacts], bystanders: Bystanders) -> str | None:
-    """Why the tree's source must not be written; None if nothing speaks against it. `others` are the rest of the project."""
-    after = tree.source
-    try:
-        _ = tree.module
-        new = names(after)
-    except (SyntaxError, ValueError, RecursionError) as error:
-        return f"the result cannot be parsed: {str(error).splitlines()[0]}"
-    try:
-        after.encode(after.text)
-    except UnicodeEncodeError as error:
-        return f"{after.encoding} cannot hold {error.object[error.start : error.end]!r}"
-    old = names(before.source)
-    if undefined := new.undefined - old.undefined:
-        return f"{_listed(undefined)} would be undefined"
-    if doubled := new.doubled_imports - old.doubled_imports:
-        return f"{_listed(what for _, what in doubled)} would be imported twice"
-    # Without its last `yield` a function gives its callers something else, for every message.
-    if tamed := {name for name, yields in old.functions.items() if yields and not new.functions.get(name, True)}:
-        return f"{_listed(tamed)} would be no generator any more"
-    if lost := old.bound - new.bound:
-        for other in others:
-            if wanted := {name for name in lost if f"{before.module}.{name}" in other.imports.values()}:
-                return f"{other.source.path} imports {_listed(wanted)}"
-        if taken := lost & bystanders.taken_from(before.module):
-            return f"another file uses {_listed(taken)}"
-    return None
 
 
 def _listed(found: Iterable[str]) -> str:

@@ -8,22 +8,22 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, cached_property, partial
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, NoReturn
+from typing import NoReturn
 
 from . import selection
+from .accept import Acceptance
 from .bystanders import Bystanders
 from .catalog import Catalog
+from .facts.mask import parse
 from .facts.model import FileFacts
 from .project import Project, read
 from .rewrite import edits
 from .rewrite.edits import Edit
-from .rule import Applicability, Context, Entry, Era, Finding, Import, NewFile
+from .rewrite.tree import TOO_DEEP, Tree, Unwritable
+from .rule import Applicability, Context, Era, Finding, Import, NewFile
 from .source import Source, Span
-
-if TYPE_CHECKING:
-    from .rewrite.tree import Tree
 
 # Wiring, deleting and importing need two or three; ten means that two fixes undo each other.
 MAX_ROUNDS = 10
@@ -91,7 +91,7 @@ def check(
                     try:
                         found.update(catalog.module(entry).check(fact, ctx))
                     except Exception as error:  # a rule may fail in any way, a run must not
-                        on_error(_internal(entry, path, error))
+                        on_error(_internal(entry.id, path, error))
     return sorted(found, key=_order)
 
 
@@ -105,28 +105,32 @@ def fix(
     ignore: Sequence[str] = (),
     per_file_ignores: Mapping[str, Sequence[str]] | None = None,
     may_fix: Callable[[Source, list[Finding]], list[Finding]] = lambda source, findings: findings,
-    exists: Callable[[str], bool] = lambda path: False,
+    obstacle: Callable[[str], str] = lambda path: "",
     others: Callable[[], Iterable[bytes]] = tuple,
     on_error: Callable[[InternalError], None] = _raise,
 ) -> Fixed:
     """Applies the fixes of the chosen rules until nothing changes any more.
 
-    `may_fix` leaves out the findings of a file that must not be touched (suppressed ones); `exists` tells whether a path
-    outside of the project is taken on disk, `others` gives the content of the run's other files, which may use names of these.
+    `may_fix` leaves out the findings of a file that must not be touched (suppressed ones); `obstacle` tells why a file outside
+    of the project cannot be made; `others` gives the content of the run's other files, which may use names of these.
     """
     find = partial(check, catalog=catalog, era=era, select=select, ignore=ignore, per_file_ignores=per_file_ignores, on_error=on_error)
     threshold = Applicability.UNSAFE if unsafe else Applicability.SAFE
-    return _Fixing(project, catalog, era, find, threshold, may_fix, exists, Bystanders(others), on_error).run()
+    return _Fixing(project, catalog, era, find, threshold, may_fix, obstacle, Bystanders(others), on_error).run()
 
 
 def _order(finding: Finding) -> tuple[str, Span, str, str]:
     return finding.path, finding.span, finding.rule, finding.message
 
 
-def _internal(entry: Entry, path: str, error: Exception) -> InternalError:
-    internal = InternalError(entry.id, path, f"{type(error).__name__}: {error}")
+def _internal(rule: str, path: str, error: Exception) -> InternalError:
+    internal = InternalError(rule, path, f"{type(error).__name__}: {error}")
     internal.__cause__ = error
     return internal
+
+
+def _reason(error: Unwritable | RecursionError) -> str:
+    return str(error) if isinstance(error, Unwritable) else TOO_DEEP
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,19 +154,21 @@ class _Fixing:
         find: Callable[[Project], list[Finding]],
         threshold: Applicability,
         may_fix: Callable[[Source, list[Finding]], list[Finding]],
-        exists: Callable[[str], bool],
+        obstacle: Callable[[str], str],
         bystanders: Bystanders,
         on_error: Callable[[InternalError], None],
     ) -> None:
         self.start = self.project = project
         self.catalog, self.era, self.find, self.threshold = catalog, era, find, threshold
-        self.may_fix, self.exists, self.bystanders, self.on_error = may_fix, exists, bystanders, on_error
+        self.may_fix, self.obstacle, self.bystanders, self.on_error = may_fix, obstacle, bystanders, on_error
+        self.acceptance = Acceptance(bystanders)
         self.created: dict[str, NewFile] = {}
         self.wanted_by: defaultdict[str, set[str]] = defaultdict(set)
         self.applied: defaultdict[str, Counter[str]] = defaultdict(Counter)
         self.dropped: list[Dropped] = []
         self.tried: set[Finding] = set()
         self.trees: dict[str, Tree] = {}
+        self.swept: set[str] = set()
 
     def run(self) -> Fixed:
         rounds = 0
@@ -206,8 +212,7 @@ class _Fixing:
             file = self.project.files[path]
             open_findings = self.may_fix(file.source, findings)
             self.tried.update(open_findings)
-            groups = list(self._groups(file, open_findings))
-            if groups:
+            if groups := self._groups_of(file, open_findings):
                 new, accepted = self._best(file, groups)
                 if accepted:
                     changed[path] = Counter(group.finding.rule for group in accepted if group.finding is not None)
@@ -216,6 +221,15 @@ class _Fixing:
         if read_anew:
             self.project = self.project.replace(read_anew)
         return changed
+
+    def _groups_of(self, file: FileFacts, findings: Sequence[Finding]) -> list[_Group]:
+        """What the findings of a file want; nothing for a file that cannot be rewritten, so that no result has to be tried."""
+        try:
+            _ = self._tree(file.source).module
+        except Unwritable as error:
+            self.dropped += (Dropped(finding.rule, finding.path, finding.span, str(error)) for finding in findings)
+            return []
+        return list(self._groups(file, findings))
 
     def _groups(self, file: FileFacts, findings: Iterable[Finding]) -> Iterator[_Group]:
         for finding in findings:
@@ -226,8 +240,11 @@ class _Fixing:
             ctx = Context(entry, file, self.project, self.era)
             try:
                 wishes = list(module.fix(finding.fact, self._tree(file.source), ctx))  # type: ignore[union-attr]
+            except (Unwritable, RecursionError) as error:
+                self.dropped.append(Dropped(finding.rule, finding.path, finding.span, _reason(error)))
+                continue
             except Exception as error:
-                self.on_error(_internal(entry, file.source.path, error))
+                self.on_error(_internal(entry.id, file.source.path, error))
                 continue
             # An edit that says what already stands there would never let the rounds come to rest.
             made = tuple(wish for wish in wishes if isinstance(wish, Edit) if file.source.slice(wish.span) != wish.text)
@@ -271,24 +288,27 @@ class _Fixing:
         except ValueError as error:
             return str(error)
         source = replace(file.source, text=data.decode("utf-8"))
-        return self._accepted(file, self._with_imports(source, groups))
+        # The file's border: whatever goes wrong with one result, the rest of the run goes on.
+        try:
+            return self._accepted(file, self._with_imports(source, groups))
+        except (Unwritable, RecursionError) as error:
+            return _reason(error)
+        except Exception as error:
+            rules = ", ".join(sorted({group.finding.rule for group in groups if group.finding is not None}))
+            self.on_error(_internal(rules or "sweep", file.source.path, error))
+            return str(error)
 
     def _accepted(self, file: FileFacts, source: Source) -> FileFacts | str:
-        from . import accept
-        from .rewrite.tree import Tree
-
         source = self._without_unused(file.source, source)
         tree = Tree(source)
         others = (other for path, other in self.project.files.items() if path != source.path)
-        if objection := accept.objection(file, tree, others, self.bystanders):
+        if objection := self.acceptance.objection(file, tree, others):
             return objection
         self.trees[source.path] = tree
         return read(source)
 
     def _with_imports(self, source: Source, groups: Sequence[_Group]) -> Source:
         from .rewrite import imports
-        from .rewrite.tree import Tree
-
         needs = {need for group in groups for need in group.imports}
         if not needs or not _parses(source):
             return source
@@ -300,14 +320,11 @@ class _Fixing:
 
     def _without_unused(self, before: Source, source: Source) -> Source:
         """Without the imports that the edits have made useless."""
-        from . import accept
         from .rewrite import imports
-        from .rewrite.tree import Tree
-
         for _ in range(_MAX_PASSES):
             if not _parses(source):
                 break
-            unused = accept.names(source).unused_imports - accept.names(before).unused_imports
+            unused = self.acceptance.names(source).unused_imports - self.acceptance.names(before).unused_imports
             removals = list(imports.remove(Tree(source), unused)) if unused else []
             if not removals:
                 break
@@ -315,8 +332,6 @@ class _Fixing:
         return source
 
     def _tree(self, source: Source) -> Tree:
-        from .rewrite.tree import Tree
-
         tree = self.trees.get(source.path)
         if tree is None or tree.source.text != source.text:
             tree = self.trees[source.path] = Tree(source)
@@ -332,8 +347,10 @@ class _Fixing:
         """Why a file cannot be made."""
         if new.path in self.created:
             return "" if self._is_there(new) else f"{new.path} would have to be written in two ways"
-        if new.path in self.project.files or self.exists(new.path):
+        if new.path in self.project.files:
             return "" if self._is_there(new) else f"{new.path} exists already"
+        if obstacle := self.obstacle(new.path):
+            return obstacle
         return "" if _parses(Source(new.path, new.text)) else f"{new.path} would not parse"
 
     def _create(self, path: str, groups: Iterable[_Group]) -> Iterator[FileFacts]:
@@ -349,40 +366,79 @@ class _Fixing:
         """Takes away what only deleted code used, where only the new era is served. It counts for no rule."""
         if self.era is not Era.MODERN:
             return {}
-        from .rewrite.sweep import sweep
-
         changed: dict[str, Counter[str]] = {}
-        touched = [path for path, file in self.start.files.items() if self.project.files[path].source.text != file.source.text]
+        touched = self._touched()
         # What a changed file has used of another one may have no user any more.
         for path in dict.fromkeys([*touched, *(imported for importer in touched for imported in self.start.imports(importer))]):
-            file, before = self.project.files[path], self.start.files[path]
-            elsewhere = self.bystanders.attributes | self.bystanders.taken_from(file.module)
-            mentioned, formerly = self._mentions(self.project, path) | elsewhere, self._mentions(self.start, path)
-            groups = [_Group(tuple(swept)) for swept in sweep(before.source, self._tree(file.source), mentioned, formerly)]
-            if groups:
+            file = self.project.files[path]
+            if groups := self._unused(file):
                 new, accepted = self._best(file, groups)
-                if accepted:
+                if accepted and new.source.text != file.source.text:
                     changed[path] = Counter()
+                    self.swept.add(path)
                     self.project = self.project.replace([new])
         return changed
 
+    def _unused(self, file: FileFacts) -> list[_Group]:
+        from .rewrite.sweep import sweep
+
+        path = file.source.path
+        elsewhere = self.bystanders.attributes | self.bystanders.taken_from(file.module)
+        mentioned, formerly = self._mentions(self.project, path) | elsewhere, self._mentions(self.start, path)
+        try:
+            found = sweep(self.start.files[path].source, self._tree(file.source), mentioned, formerly)
+            return [_Group(tuple(swept)) for swept in found]
+        except (Unwritable, RecursionError):
+            return []  # what only deleted code used may stay
+        except Exception as error:
+            self.on_error(_internal("sweep", path, error))
+            return []
+
+    def _touched(self) -> list[str]:
+        return [path for path, file in self.start.files.items() if self.project.files[path].source.text != file.source.text]
+
     def _mentions(self, project: Project, path: str) -> frozenset[str]:
         """The names that the other files of a project mention; a file that this fix writes knows nothing of the others."""
+        others = (file.source for other, file in project.files.items() if other != path and other not in self.created)
+        return frozenset[str]().union(*map(self._mentions_of, others))
+
+    @cached_property
+    def _mentions_of(self) -> Callable[[Source], frozenset[str]]:
         from .rewrite.sweep import mentions
 
-        others = (file.source for other, file in project.files.items() if other != path and other not in self.created)
-        return frozenset[str]().union(*map(mentions, others))
+        return cache(mentions)
 
     def _take_back(self, changed: Mapping[str, Counter[str]]) -> None:
-        """Files whose fixes never come to rest stay as they were, with the files that only they needed."""
+        """Files whose fixes never come to rest stay as they were, with the changes that only make sense beside theirs."""
         for path, rules in changed.items():
             self.on_error(InternalError(", ".join(sorted(rules)), path, f"fixes do not come to rest in {MAX_ROUNDS} rounds"))
+        taken_back = self._connected(changed)
+        for path in taken_back:
             self.applied.pop(path, None)
-        self.project = self.project.replace(self.start.files[path] for path in changed if path in self.start.files)
-        needless = {path for path in self.created if self.wanted_by[path] <= changed.keys()}
+        needless = {path for path in self.created if self.wanted_by[path] <= taken_back}
         self.created = {path: new for path, new in self.created.items() if path not in needless}
-        kept = (file for path, file in self.project.files.items() if path not in needless)
-        self.project = Project.link(kept, self.project.packages)
+        files = {**self.project.files, **{path: self.start.files[path] for path in taken_back}}
+        self.project = Project.link((file for path, file in files.items() if path not in needless), self.project.packages)
+
+    def _connected(self, changed: Iterable[str]) -> set[str]:
+        """These files with all changed ones that are linked to them by imports, before or now.
+
+        A sweep looks at all files: what it took, one of these may need again, so every file that was swept is among them.
+        """
+        touched = self._touched()
+        links: defaultdict[str, set[str]] = defaultdict(set)
+        for path in touched:
+            for imported in (*self.start.imports(path), *self.project.imports(path)):
+                links[path].add(imported)
+                links[imported].add(path)
+        connected: set[str] = set()
+        pending = [*changed, *self.swept]
+        while pending:
+            path = pending.pop()
+            if path in self.start.files and path not in connected:
+                connected.add(path)
+                pending += links[path] & {*touched}
+        return connected
 
 
 def _files(groups: Iterable[_Group]) -> Iterator[NewFile]:
@@ -390,10 +446,8 @@ def _files(groups: Iterable[_Group]) -> Iterator[NewFile]:
 
 
 def _parses(source: Source) -> bool:
-    from .facts.mask import parse
-
     try:
         parse(source)
-    except (SyntaxError, ValueError, RecursionError):
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
         return False
     return True

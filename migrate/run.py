@@ -104,10 +104,15 @@ class Run:
             select=self.select,
             ignore=self.ignore,
             may_fix=self.sieve.open,
-            exists=lambda path: self.flags.stdin is not None or os.path.lexists(self.location(path)),
+            obstacle=self._obstacle,
             others=lambda: _contents_beside(read),
             on_error=self.failures.append,
         )
+
+    def _obstacle(self, path: str) -> str:
+        if self.flags.stdin is not None:
+            return f"{path} cannot be written beside standard input, which is one file alone"
+        return f"{path} exists already" if os.path.lexists(self.location(path)) else ""
 
     def left(self, read: Reading, fixed: Fixed) -> Sifted:
         """The findings that a fix would leave; `read` is what would be read then."""
@@ -116,7 +121,8 @@ class Run:
     def marked(self, read: Reading, sifted: Sifted) -> Reading:
         """What would be read with a comment above everything that only a human can do."""
         marked = []
-        for path, source in read.sources.items():
+        for path, file in read.project.files.items():
+            source = file.source
             manual = (it for it in sifted.findings if it.path == path and it.fact and it.applicability is Applicability.MANUAL)
             text = mark(source, manual)
             if text != source.text:

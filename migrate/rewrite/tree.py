@@ -22,9 +22,7 @@ N = TypeVar("N", bound="cst.CSTNode")
 
 # LibCST renders a lone carriage return as nothing; for Python it is a newline like any other, and as long.
 _LONE_CR = re.compile(r"\r(?!\n)")
-
-
-_TOO_DEEP = "this file is nested too deeply to be rewritten, as by an `elif` chain of hundreds of branches"
+TOO_DEEP = "this file is nested too deeply to be rewritten, as by an `elif` chain of hundreds of branches"
 
 
 class Unwritable(ValueError):
@@ -47,7 +45,7 @@ class Tree:
         except cst.ParserSyntaxError as error:
             raise Unwritable(f"LibCST cannot read this file: {error.message}") from error
         except RecursionError as error:
-            raise Unwritable(_TOO_DEEP) from error
+            raise Unwritable(TOO_DEEP) from error
         if rendered != self._text:
             # Seen for a form feed directly before code, the only byte that LibCST drops.
             raise Unwritable("LibCST would lose bytes of this file, such as a form feed before code")
@@ -125,7 +123,7 @@ class Tree:
         try:
             return self._replaced(old, new)
         except RecursionError as error:
-            raise Unwritable(_TOO_DEEP) from error
+            raise Unwritable(TOO_DEEP) from error
 
     def code(self, node: cst.CSTNode) -> str:
         """A new node as text at the left margin."""
@@ -188,7 +186,7 @@ class Tree:
         try:
             return wrapper.resolve(Places)
         except RecursionError as error:
-            raise Unwritable(_TOO_DEEP) from error
+            raise Unwritable(TOO_DEEP) from error
 
     @cached_property
     def _children(self) -> dict[cst.CSTNode, list[cst.CSTNode]]:
