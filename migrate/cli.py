@@ -1,18 +1,14 @@
-"""The command line: flags to a run, a run to text and an exit status. Only this module prints and writes."""
+"""The command line: flags to a run, a run to text, files and an exit status."""
 
 from __future__ import annotations
 
 import dataclasses
 import os
-import signal
 import sys
-import time
-import traceback
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Sequence
 from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NoReturn
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -20,23 +16,19 @@ from . import __version__
 from .house import UNREADABLE
 from .report.model import visible
 from .rule import Era
+from .terminal import CLEAN, FAILED, FOUND, Progress, fail, guarded, interrupted, is_colourful, print_bytes, say, uninterrupted
 
 if TYPE_CHECKING:
     from .engine import Fixed
+    from .files import Change
     from .reading import Reading
     from .report.model import Report
     from .rule import Entry
-    from .run import Change, Flags, Run
+    from .run import Flags, Run
     from .sieve import Sifted
 
 STDIN = "-"
 STDIN_NAME = "stdin.py"
-
-# Exit statuses, as ruff's; the last one is the shell's for SIGINT.
-CLEAN, FOUND, FAILED, INTERRUPTED = 0, 1, 2, 130
-
-# A run shorter than these seconds shows no progress.
-PATIENCE = 1.0
 
 
 class Format(str, Enum):
@@ -88,7 +80,7 @@ def main() -> None:
     try:
         app()
     except KeyboardInterrupt:  # while Python was still loading modules
-        _interrupted()
+        interrupted()
 
 
 def _version(wanted: bool) -> None:
@@ -125,18 +117,29 @@ def check(
     """Find what protocol revision 2026-07-28 breaks."""
     from .run import Run
 
-    with _guarded():
-        flags = _flags(paths, stdin_filename, select, ignore, exclude, era, fail_on, config, respect_gitignore, accepted)
+    with guarded():
+        flags = _flags(
+            paths,
+            stdin_filename=stdin_filename,
+            select=select,
+            ignore=ignore,
+            exclude=exclude,
+            era=era,
+            fail_on=fail_on,
+            config=config,
+            respect_gitignore=respect_gitignore,
+            baseline=accepted,
+        )
         run = Run(flags, accept=accept is None)
         read = _read(run)
         sifted = run.check(read)
         if accept is not None:
             _write_baseline(run, sifted, accept)
-            raise typer.Exit(FAILED if read.unreadable else CLEAN)
+            sys.exit(FAILED if read.unreadable else CLEAN)
         # Code scanning wants paths from the root of the checkout, where it runs.
         report = run.report(read, sifted, run.relative if output_format in (Format.SARIF, Format.GITHUB) else run.show)
         _tell(report, output_format, output_file, statistics=statistics, quiet=quiet)
-        raise typer.Exit(_status(report, run))
+        sys.exit(_status(report, run))
 
 
 @app.command()
@@ -160,8 +163,19 @@ def fix(
     from .report import text
     from .run import Run
 
-    with _guarded():
-        run = Run(_flags(paths, stdin_filename, select, ignore, exclude, era, fail_on, config, respect_gitignore))
+    with guarded():
+        flags = _flags(
+            paths,
+            stdin_filename=stdin_filename,
+            select=select,
+            ignore=ignore,
+            exclude=exclude,
+            era=era,
+            fail_on=fail_on,
+            config=config,
+            respect_gitignore=respect_gitignore,
+        )
+        run = Run(flags)
         before = _read(run)
         fixed = run.fix(before, unsafe=unsafe_fixes)
         after = dataclasses.replace(before, project=fixed.project)
@@ -170,31 +184,35 @@ def fix(
             after = run.marked(after, left)
             left = run.check(after)
         changes = run.changes(before, after)
-        preview = diff or run.flags.stdin is not None
+        unwritten: set[str] = set()
         if diff:
             _print_patch(run, changes)
-        elif run.flags.stdin is not None:
-            _print_bytes(changes[0].after if changes else run.flags.stdin)
+        elif flags.stdin is not None:
+            print_bytes(changes[0].after if changes else flags.stdin)
         else:
             _refuse_unsaved(run, changes, allow_dirty=allow_dirty)
-            _write_all(changes)
+            unwritten = _write_all(run.together(after, changes))
+        if unwritten:
+            after, fixed = run.unwritten(before, after, fixed, unwritten)
+            left = run.check(after)
         summary = _summary(run, before, fixed, left, would=diff)
         report = run.report(after, left, run.show)
-        if preview:
+        if diff or flags.stdin is not None:
             if not quiet:
                 print(summary, end="", file=sys.stderr)
+                _tell_what_is_left(run, fixed, report)
         else:
             if not quiet:
                 print(summary)
-            sys.stdout.write(text.render(report, colour=_is_colourful(), summary=not quiet))
+            sys.stdout.write(text.render(report, colour=is_colourful(), summary=not quiet))
         status = _status(report, run)
-        raise typer.Exit(max(status, FOUND) if diff and changes else CLEAN if diff and status == FOUND else status)
+        sys.exit(FAILED if unwritten else _status_of_patch(status, changes) if diff else status)
 
 
 @app.command()
 def rules() -> None:
     """List all rules."""
-    with _guarded():
+    with guarded():
         entries = _entries()
         width = max(len(entry.name) for entry in entries)
         for entry in entries:
@@ -204,10 +222,10 @@ def rules() -> None:
 @app.command()
 def explain(rule: Annotated[str, typer.Argument(metavar="RULE", help="An id or a name.")]) -> None:
     """Say why a rule is there, and what to write instead."""
-    with _guarded():
+    with guarded():
         entry = next((entry for entry in _entries() if rule.upper() == entry.id or rule == entry.name), None)
         if entry is None:
-            _fail(f"no rule is called {rule!r}; `mcp-migrate rules` lists them")
+            fail(f"no rule is called {rule!r}; `mcp-migrate rules` lists them")
         source = f"\n\nSource: {entry.spec}" if entry.spec != "none" else ""
         print(f"{entry.id} {entry.name} ({entry.severity.word}, {_FIX_WORDS[entry.fix]})\n\n{entry.title}.\n")
         print(f"Why: {entry.why.strip()}\n\nInstead: {entry.instead.strip()}{source}")
@@ -224,6 +242,7 @@ def _entries() -> tuple[Entry, ...]:
 
 def _flags(
     paths: list[str] | None,
+    *,
     stdin_filename: str | None,
     select: list[str] | None,
     ignore: list[str] | None,
@@ -239,11 +258,11 @@ def _flags(
     stdin = None
     if paths and STDIN in paths:
         if len(paths) > 1:
-            _fail("`-` cannot be mixed with other paths")
+            fail("`-` cannot be mixed with other paths")
         paths = [stdin_filename or STDIN_NAME]
         stdin = sys.stdin.buffer.read()
     elif stdin_filename is not None:
-        _fail("--stdin-filename names what `-` reads, but `-` is not among the paths")
+        fail("--stdin-filename names what `-` reads, but `-` is not among the paths")
     return Flags(
         paths=tuple(paths or ["."]),
         stdin=stdin,
@@ -263,7 +282,7 @@ def _split(values: list[str] | None) -> tuple[str, ...]:
 
 
 def _read(run: Run) -> Reading:
-    progress = _Progress()
+    progress = Progress()
     try:
         return run.read(progress)
     finally:
@@ -271,7 +290,7 @@ def _read(run: Run) -> Reading:
 
 
 def _tell(report: Report, output_format: Format, file: Path | None, *, statistics: bool, quiet: bool) -> None:
-    text = _rendered(report, output_format, colour=file is None and _is_colourful(), statistics=statistics, quiet=quiet)
+    text = _rendered(report, output_format, colour=file is None and is_colourful(), statistics=statistics, quiet=quiet)
     if file is None:
         sys.stdout.write(text)
         return
@@ -295,18 +314,21 @@ def _rendered(report: Report, output_format: Format, *, colour: bool, statistics
     return text.render(report, colour=colour, summary=not quiet)
 
 
-def _is_colourful() -> bool:
-    return sys.stdout.isatty() and "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb"
-
-
 def _status(report: Report, run: Run) -> int:
     for failure in dict.fromkeys(map(str, run.failures)):
-        _say(f"internal error, please report it: {failure}")
-    if run.failures or any(place.rule == UNREADABLE[0] for place in report.places):
+        say(f"internal error, please report it: {failure}")
+    if run.failures or any(place.rule == UNREADABLE for place in report.places):
         return FAILED
     if run.fail_on is None:
         return CLEAN
     return FOUND if any(place.severity >= run.fail_on for place in report.places) else CLEAN
+
+
+def _status_of_patch(status: int, changes: Sequence[Change]) -> int:
+    """A patch is asked whether something would change; what would be left is another question."""
+    if status == FAILED:
+        return FAILED
+    return FOUND if changes else CLEAN
 
 
 def _write_baseline(run: Run, sifted: Sifted, file: Path) -> None:
@@ -314,14 +336,14 @@ def _write_baseline(run: Run, sifted: Sifted, file: Path) -> None:
 
     keys = run.keys(sifted, file.parent)
     _write(file, baseline.dump(keys))
-    _say(f"wrote {len(keys)} accepted findings to {file}")
+    say(f"wrote {len(keys)} accepted findings to {file}")
 
 
 def _write(file: Path, text: str) -> None:
     try:
         file.write_text(text, encoding="utf-8", newline="\n")
     except OSError as error:
-        _fail(f"cannot write {file}: {(error.strerror or str(error)).lower()}")
+        fail(f"cannot write {file}: {(error.strerror or str(error)).lower()}")
 
 
 def _summary(run: Run, before: Reading, fixed: Fixed, left: Sifted, *, would: bool) -> str:
@@ -332,6 +354,15 @@ def _summary(run: Run, before: Reading, fixed: Fixed, left: Sifted, *, would: bo
     gone = len(run.check(before).findings) - len(left.findings)
     settled = gone - sum(rules.total() for rules in fixed.applied.values())
     return text.fixes(applied, map(run.show, fixed.created), names, settled=settled, would=would)
+
+
+def _tell_what_is_left(run: Run, fixed: Fixed, report: Report) -> None:
+    """What a preview must not hide: findings without a fix, and why fixes were not made."""
+    for path, reason in dict.fromkeys((dropped.path, dropped.reason) for dropped in fixed.dropped):
+        say(f"{run.show(path)}: not fixed: {reason}")
+    if report.places:
+        number = len(report.places)
+        say(f"{number} finding{'' if number == 1 else 's'} left; `mcp-migrate check` shows {'it' if number == 1 else 'them'}")
 
 
 def _print_patch(run: Run, changes: list[Change]) -> None:
@@ -345,16 +376,10 @@ def _print_patch(run: Run, changes: list[Change]) -> None:
         root = worktree.root_of(os.path.dirname(change.location))
         name = run.relative(change.path) if root is None else os.path.relpath(change.location, root).replace(os.sep, "/")
         patches.append(patch.patch(name.lstrip("/"), change.before, change.after))
-    if _is_colourful():
+    if is_colourful():
         sys.stdout.write("".join(map(text.diff, patches)))
     else:
-        _print_bytes(b"".join(patches))
-
-
-def _print_bytes(data: bytes) -> None:
-    sys.stdout.flush()
-    sys.stdout.buffer.write(data)
-    sys.stdout.buffer.flush()
+        print_bytes(b"".join(patches))
 
 
 def _refuse_unsaved(run: Run, changes: list[Change], *, allow_dirty: bool) -> None:
@@ -366,90 +391,24 @@ def _refuse_unsaved(run: Run, changes: list[Change], *, allow_dirty: bool) -> No
     try:
         unsaved = sorted((shown.get(location, location), why) for location, why in worktree.unsaved(shown))
     except worktree.GitError as error:
-        _fail(f"{error}; pass --allow-dirty to rewrite files that git may not be able to give back")
+        fail(f"{error}; pass --allow-dirty to rewrite files that git may not be able to give back")
     if unsaved:
         files = "".join(f"\n  {visible(path)}: {why}" for path, why in unsaved)
-        _fail(f"git could not give these files back, so nothing was written:{files}\nStage or commit them, or pass --allow-dirty.")
+        fail(f"git could not give these files back, so nothing was written:{files}\nStage or commit them, or pass --allow-dirty.")
 
 
-def _write_all(changes: list[Change]) -> None:
+def _write_all(groups: list[list[Change]]) -> set[str]:
+    """Writes each group whole or not at all; the paths of those that could not be written."""
     from . import files
 
-    written: list[str] = []
-    with _uninterrupted():
-        for change in changes:
+    unwritten: set[str] = set()
+    with uninterrupted():
+        for changes in groups:
             try:
-                (files.create if change.before is None else files.write)(Path(change.location), change.after)
-            except OSError as error:
-                done = f"; written before that: {', '.join(written)}" if written else ""
-                _fail(f"cannot write {change.location}: {(error.strerror or str(error)).lower()}{done}")
-            written.append(change.location)
-
-
-@contextmanager
-def _uninterrupted() -> Iterator[None]:
-    """Ctrl-C waits until all files of a fix are written: they need each other."""
-    pressed: list[int] = []
-    before = signal.signal(signal.SIGINT, lambda number, frame: pressed.append(number))
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
-    if pressed:
-        raise KeyboardInterrupt
-
-
-class _Progress:
-    """A line on standard error for runs that take long, if that is a terminal."""
-
-    def __init__(self) -> None:
-        self.shown = False
-        self._next = time.monotonic() + PATIENCE if sys.stderr.isatty() else float("inf")
-
-    def __call__(self, count: int) -> None:
-        if time.monotonic() >= self._next:
-            self._next += 0.1
-            self.shown = True
-            print(f"\rfiles read: {count:,}", end="", file=sys.stderr, flush=True)
-
-    def clear(self) -> None:
-        """Takes the line away again."""
-        if self.shown:
-            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
-
-
-@contextmanager
-def _guarded() -> Iterator[None]:
-    """One line for whatever the user can act on, in place of a traceback."""
-    from .baseline import BaselineError
-    from .config import ConfigError
-    from .discover import NotFound
-    from .selection import UnknownRule
-
-    try:
-        yield
-    except (BaselineError, ConfigError, NotFound, UnknownRule) as error:
-        _fail(str(error))
-    except KeyboardInterrupt:
-        _interrupted()
-    except (typer.Exit, BrokenPipeError):
-        raise
-    except Exception:
-        # Left alone, Python would exit with 1, which means findings.
-        traceback.print_exc()
-        _fail("internal error, please report it")
-
-
-def _fail(message: str) -> NoReturn:
-    _say(f"error: {message}")
-    raise typer.Exit(FAILED)
-
-
-def _interrupted() -> NoReturn:
-    _say("interrupted")
-    # Not `typer.Exit`, which means nothing outside of a command.
-    sys.exit(INTERRUPTED)
-
-
-def _say(message: str) -> None:
-    print("\n".join(map(visible, f"mcp-migrate: {message}".split("\n"))), file=sys.stderr)
+                files.write_together(changes)
+            except files.NotWritten as error:
+                others = len(changes) - 1
+                beside = f"; {others} file{'' if others == 1 else 's'} that belong{'s' if others == 1 else ''} to it stayed as before"
+                say(f"error: {error}{beside if others else ''}")
+                unwritten |= {change.path for change in changes}
+    return unwritten

@@ -51,11 +51,14 @@ class Exclude:
 
 
 def root_of(paths: Sequence[str]) -> str:
-    """The folder that a run's paths are relative to: the working folder, unless a path lies outside of it."""
-    here = os.getcwd()
+    """The folder that a run's paths are relative to: the working folder, unless a path lies outside of it. Raises NotFound."""
+    here, common = os.getcwd(), common_folder(paths)
+    return here if f"{common}{os.sep}".startswith(here.rstrip(os.sep) + os.sep) else common
+
+
+def common_folder(paths: Sequence[str]) -> str:
+    """The innermost folder that holds all paths. Raises NotFound where there is none."""
     folders = [path if os.path.isdir(path) else os.path.dirname(path) for path in map(os.path.abspath, paths)]
-    if all(folder == here or folder.startswith(here.rstrip(os.sep) + os.sep) for folder in folders):
-        return here
     try:
         return os.path.commonpath(folders)
     except ValueError as error:  # two drives of Windows

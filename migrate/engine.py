@@ -195,7 +195,7 @@ class _Fixing:
         if finding not in self.tried:
             return finding
         reason = next((d.reason for d in self.dropped if (d.rule, d.path, d.span) == (finding.rule, finding.path, finding.span)), "")
-        return replace(finding, applicability=Applicability.MANUAL, hint=finding.hint or reason)
+        return replace(finding, applicability=Applicability.MANUAL, hint=reason or finding.hint)
 
     # One round
 

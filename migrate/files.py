@@ -1,4 +1,4 @@
-"""Puts bytes on disk: a file is replaced whole or not at all, and a new one never overwrites another."""
+"""Puts bytes on disk: a file is replaced whole or not at all, a new one never overwrites another, files go together."""
 
 from __future__ import annotations
 
@@ -6,7 +6,42 @@ import contextlib
 import os
 import stat
 import tempfile
+from collections.abc import Iterable
 from pathlib import Path
+from typing import NamedTuple
+
+
+class Change(NamedTuple):
+    """New bytes for a file; `before` is None for one that does not exist yet. `path` is the run's, `location` is where it lies."""
+
+    path: str
+    location: str
+    before: bytes | None
+    after: bytes
+
+
+class NotWritten(Exception):
+    """Changes that could not be made; the text says which one was in the way, and why."""
+
+
+def write_together(changes: Iterable[Change]) -> None:
+    """Makes changes that need each other, in order. Raises NotWritten, and then all files are as they were."""
+    made: list[Change] = []
+    for change in changes:
+        try:
+            (create if change.before is None else write)(Path(change.location), change.after)
+        except OSError as error:
+            for earlier in reversed(made):
+                _take_back(earlier)
+            raise NotWritten(f"cannot write {change.location}: {(error.strerror or str(error)).lower()}") from error
+        made.append(change)
+
+
+def _take_back(change: Change) -> None:
+    if change.before is None:
+        os.unlink(change.location)
+    else:
+        write(Path(change.location), change.before)
 
 
 def write(path: Path, data: bytes) -> None:

@@ -13,7 +13,7 @@ from .facts.model import FileFacts, Ref, Value
 from .facts.vocabulary import may_speak
 from .project import Project, module_name
 from .project import read as facts_of
-from .rule import Finding
+from .rule import Entry, Finding
 from .source import Source, decode
 
 
@@ -34,12 +34,12 @@ class Reading:
         return {**self.unparsed, **{path: file.source for path, file in self.project.files.items()}}
 
 
-def gather(found: Iterable[tuple[File, bytes] | Unreadable]) -> Reading:
-    """Links the files that may hold protocol code, and those that give them constants."""
-    reader = _Reader()
+def gather(found: Iterable[tuple[File, bytes] | Unreadable], rule: Entry) -> Reading:
+    """Links the files that may hold protocol code, and those that give them constants; `rule` objects to the unreadable ones."""
+    reader = _Reader(rule)
     for item in found:
         if isinstance(item, Unreadable):
-            reader.unreadable.append(house.finding(house.UNREADABLE, item.path, item.reason))
+            reader.unreadable.append(house.finding(rule, item.path, item.reason))
             continue
         file, raw = item
         reader.locations[file.path] = file.location
@@ -63,7 +63,8 @@ def gather(found: Iterable[tuple[File, bytes] | Unreadable]) -> Reading:
 class _Reader:
     """What has been read so far."""
 
-    def __init__(self) -> None:
+    def __init__(self, rule: Entry) -> None:
+        self.rule = rule
         self.facts: list[FileFacts] = []
         self.data: dict[str, bytes] = {}
         self.locations: dict[str, str] = {}
@@ -84,7 +85,7 @@ class _Reader:
                 self.packages.add(os.path.dirname(file.path))
         # A null byte is a ValueError before Python 3.12, absurd nesting a MemoryError in some places of the parser.
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-            self.unreadable.append(house.unreadable(file.path, error, source))
+            self.unreadable.append(house.unreadable(self.rule, file.path, error, source))
             if source is not None:
                 self.unparsed[file.path] = source
 

@@ -55,10 +55,14 @@ class Import(NamedTuple):
 
 
 class NewFile(NamedTuple):
-    """A need: this file must exist beside the project's own, with this text. `path` is relative to the run's root."""
+    """A need: this file must exist beside the project's own, with this text. `path` is relative to the run's root.
+
+    It takes the place of a file only if that one has the text `replaces`.
+    """
 
     path: str
     text: str
+    replaces: str | None = None
 
 
 Need = Import | NewFile
@@ -114,7 +118,6 @@ class Context:
     file: FileFacts
     project: Project
     era: Era = Era.DUAL
-    options: Mapping[str, object] = field(default_factory=dict)
 
     def settled(self, fact: Fact) -> bool:
         """Whether this is legacy code that nothing has to change: in the dual era, behind a boundary."""

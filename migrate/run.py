@@ -8,13 +8,13 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
 
-from . import baseline, catalog, config, discover, engine, reading, selection
+from . import baseline, catalog, config, discover, engine, house, reading, selection
 from .baseline import BaselineError, Key
 from .discover import Exclude, File, Unreadable
 from .engine import Fixed, InternalError
 from .facts.model import Dispatcher
+from .files import Change
 from .mark import mark
 from .project import Project
 from .project import read as facts_of
@@ -43,15 +43,6 @@ class Flags:
     respect_gitignore: bool = True
 
 
-class Change(NamedTuple):
-    """New bytes for a file; `before` is None for one that does not exist yet."""
-
-    path: str
-    location: str
-    before: bytes | None
-    after: bytes
-
-
 class Run:
     """The wishes of one call. Making it raises ConfigError, UnknownRule, BaselineError or NotFound for those that cannot be met."""
 
@@ -59,7 +50,7 @@ class Run:
         """`accept` is whether the findings of the baseline are passed over."""
         self.flags = flags
         self.root = discover.root_of(flags.paths)
-        self.config = config.load_file(flags.config) if flags.config else config.load(_common_folder(flags.paths))
+        self.config = config.load_file(flags.config) if flags.config else config.load(Path(discover.common_folder(flags.paths)))
         self.era = flags.era or self.config.era
         self.fail_on = self.config.fail_on if flags.fail_on is None else config.FAIL_ON[flags.fail_on]
         self.catalog = catalog.load()
@@ -73,7 +64,7 @@ class Run:
 
     def read(self, tick: Callable[[int], None]) -> Reading:
         """All files of the run, linked; `tick` is told how many were read so far. Raises NotFound."""
-        return reading.gather(self._contents(tick))
+        return reading.gather(self._contents(tick), self.entries[house.UNREADABLE])
 
     def check(self, read: Reading) -> Sifted:
         """The findings of what was read; those that a boundary would settle are called safe to fix where `fix` can put one."""
@@ -137,6 +128,26 @@ class Run:
             if data is None or file.source.text != before.project.files[path].source.text:
                 changes.append(Change(path, os.path.realpath(self.location(path)), data, file.source.encode(file.source.text)))
         return sorted(changes, key=lambda change: (change.before is not None, change.path))
+
+    def together(self, after: Reading, changes: list[Change]) -> list[list[Change]]:
+        """The changes in groups that need each other: files that import each other, and what stands between them."""
+        groups: list[list[Change]] = []
+        for change in changes:
+            linked = [group for group in groups if any(_linked(after.project, change.path, other.path) for other in group)]
+            groups = [group for group in groups if group not in linked]
+            groups.append([*(other for group in linked for other in group), change])
+        return groups
+
+    def unwritten(self, before: Reading, after: Reading, fixed: Fixed, paths: set[str]) -> tuple[Reading, Fixed]:
+        """What would be read, and what was fixed, if these files had stayed as they were."""
+        kept = {path: file for path, file in after.project.files.items() if path not in paths}
+        stay = {path: before.project.files[path] for path in paths if path in before.project.files}
+        project = Project.link({**kept, **stay}.values(), before.project.packages)
+        return dataclasses.replace(after, project=project), dataclasses.replace(
+            fixed,
+            created={path: text for path, text in fixed.created.items() if path not in paths},
+            applied={path: rules for path, rules in fixed.applied.items() if path not in paths},
+        )
 
     def report(self, read: Reading, sifted: Sifted, show: Callable[[str], str] | None = None) -> Report:
         """What reports are made from. `show` spells a path; as the command line did, unless told otherwise."""
@@ -212,6 +223,10 @@ def _identity(finding: Finding) -> tuple[str, str, Span]:
     return finding.rule, finding.path, finding.span
 
 
+def _linked(project: Project, one: str, other: str) -> bool:
+    return other in project.imports(one) or one in project.imports(other)
+
+
 def _seen(read: Reading, show: Callable[[str], str]) -> Iterator[Seen]:
     for path, file in read.project.files.items():
         if file.facts:
@@ -220,12 +235,6 @@ def _seen(read: Reading, show: Callable[[str], str]) -> Iterator[Seen]:
 
 def _relative_to(location: str, folder: Path) -> str:
     return os.path.relpath(location, folder.absolute()).replace(os.sep, "/")
-
-
-def _common_folder(paths: Iterable[str]) -> Path:
-    """The innermost folder that holds all paths."""
-    folders = [path if os.path.isdir(path) else os.path.dirname(path) for path in map(os.path.abspath, paths)]
-    return Path(os.path.commonpath(folders))
 
 
 def _contents_beside(read: Reading) -> Iterator[bytes]:

@@ -40,7 +40,7 @@ class Sieve:
         return [
             finding
             for finding in findings
-            if finding.rule == UNREADABLE[0] or (finding.rule in self.active and finding.rule not in self.ignored_in(finding.path))
+            if finding.rule == UNREADABLE or (finding.rule in self.active and finding.rule not in self.ignored_in(finding.path))
         ]
 
     def open(self, source: Source, findings: Iterable[Finding]) -> list[Finding]:
@@ -56,7 +56,7 @@ class Sieve:
         suppressed = 0
         for path in sorted({*by_path, *sources}):
             # In a file that cannot be read, nobody can tell what a comment is for.
-            if path not in sources or any(finding.rule == UNREADABLE[0] for finding in by_path[path]):
+            if path not in sources or any(finding.rule == UNREADABLE for finding in by_path[path]):
                 kept += by_path[path]
                 continue
             judged = judge(sources[path], by_path[path], self.entries, self.active - self.ignored_in(path))
@@ -68,7 +68,7 @@ class Sieve:
         return Sifted(
             findings=[finding for finding, _ in left],
             fingerprints=[key.fingerprint for _, key in left],
-            keys=[key for key in keys if key.rule != UNREADABLE[0]],
+            keys=[key for key in keys if key.rule != UNREADABLE],
             suppressed=suppressed,
             baselined=len(kept) - len(left),
             stale=len(self._stale(keys, frozenset(found))),

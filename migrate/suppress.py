@@ -65,8 +65,8 @@ def judge(source: Source, findings: Iterable[Finding], entries: Mapping[str, Ent
             if (suppression, spelling) not in used and _could_be_used(spelling, spelled, active)
         ]
         if idle or suppression.rules == ():
-            unused.append(_note(source, suppression, idle, spelled))
-    return Judged(kept, len(findings) - len(kept), unused if UNUSED[0] in active else [])
+            unused.append(_note(entries[UNUSED], source, suppression, idle, spelled))
+    return Judged(kept, len(findings) - len(kept), unused if UNUSED in active else [])
 
 
 def suppressions_of(source: Source) -> Iterator[Suppression]:
@@ -105,7 +105,7 @@ def _could_be_used(spelling: str, spelled: Mapping[str, str], active: frozenset[
     return ids <= active
 
 
-def _note(source: Source, suppression: Suppression, idle: list[str], spelled: Mapping[str, str]) -> Finding:
+def _note(rule: Entry, source: Source, suppression: Suppression, idle: list[str], spelled: Mapping[str, str]) -> Finding:
     unknown = [name for name in idle if name and name not in spelled]
     if unknown:
         message = f"no rule is called {_quoted(unknown)}"
@@ -113,7 +113,7 @@ def _note(source: Source, suppression: Suppression, idle: list[str], spelled: Ma
         message = f"{_quoted(idle)} in this suppression silences nothing"
     else:
         message = "this suppression silences nothing"
-    return finding(UNUSED, source.path, message, suppression.span)
+    return finding(rule, source.path, message, suppression.span)
 
 
 def _quoted(names: Iterable[str]) -> str:

@@ -17,9 +17,9 @@ from typing import NamedTuple
 
 import mcp_migrate
 import pytest
-from mcp_migrate import house
 from mcp_migrate.catalog import load
-from mcp_migrate.cli import _uninterrupted, main
+from mcp_migrate.cli import main
+from mcp_migrate.terminal import uninterrupted
 
 # A small server that holds one code with a safe fix (`--era modern`), and more to find.
 SERVER = '''\
@@ -420,12 +420,6 @@ def test_version_is_that_of_the_distribution(run):
     assert f'version = "{mcp_migrate.__version__}"' in pyproject
 
 
-def test_the_house_rules_are_in_the_catalog():
-    for id, name, severity in (house.UNREADABLE, house.UNUSED):
-        entry = load().rule(id)
-        assert (entry.id, entry.name, entry.severity) == (id, name, severity)
-
-
 @pytest.mark.parametrize("command", ["check", "fix", "rules", "explain"])
 def test_every_command_has_help(run, command):
     done = run(command, "--help")
@@ -668,7 +662,7 @@ def test_colours_are_for_terminals_that_want_them(tmp_path, variable):
 
 def test_a_run_that_takes_long_shows_its_progress_and_takes_it_away_again(tmp_path):
     put(tmp_path, "server.py")
-    status, seen = shown(tmp_path, "from mcp_migrate import cli; cli.PATIENCE = 0; cli.main()", "check", "--select", "ping", NO_COLOR="1")
+    status, seen = shown(tmp_path, "from mcp_migrate import cli, terminal; terminal.PATIENCE = 0; cli.main()", "check", "--select", "ping", NO_COLOR="1")
     assert status == 1
     assert seen.startswith(b"\rfiles read: 1\r\x1b[Kserver.py: 1 finding\r\n")
 
@@ -705,7 +699,7 @@ def test_ctrl_c_waits_until_files_that_belong_together_are_written():
     done = []
 
     def write() -> None:
-        with _uninterrupted():
+        with uninterrupted():
             os.kill(os.getpid(), signal.SIGINT)
             done.append("all files")
 

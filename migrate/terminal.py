@@ -1,0 +1,103 @@
+"""What a run has with its terminal: lines on standard error, progress, colours, signals, and how it ends."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import NoReturn
+
+from .report.model import visible
+
+# Exit statuses, as ruff's; the last one is the shell's for SIGINT.
+CLEAN, FOUND, FAILED, INTERRUPTED = 0, 1, 2, 130
+
+# A run shorter than these seconds shows no progress.
+PATIENCE = 1.0
+
+
+@contextmanager
+def guarded() -> Iterator[None]:
+    """One line for whatever the user can act on, in place of a traceback."""
+    from .baseline import BaselineError
+    from .config import ConfigError
+    from .discover import NotFound
+    from .selection import UnknownRule
+
+    try:
+        yield
+    except (BaselineError, ConfigError, NotFound, UnknownRule) as error:
+        fail(str(error))
+    except KeyboardInterrupt:
+        interrupted()
+    except BrokenPipeError:
+        raise
+    except Exception:
+        # Left alone, Python would exit with 1, which means findings.
+        traceback.print_exc()
+        fail("internal error, please report it")
+
+
+@contextmanager
+def uninterrupted() -> Iterator[None]:
+    """Ctrl-C waits until all files of a fix are written: they need each other."""
+    pressed: list[int] = []
+    before = signal.signal(signal.SIGINT, lambda number, frame: pressed.append(number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if pressed:
+        raise KeyboardInterrupt
+
+
+class Progress:
+    """A line on standard error for runs that take long, if that is a terminal."""
+
+    def __init__(self) -> None:
+        self.shown = False
+        self._next = time.monotonic() + PATIENCE if sys.stderr.isatty() else float("inf")
+
+    def __call__(self, count: int) -> None:
+        if time.monotonic() >= self._next:
+            self._next += 0.1
+            self.shown = True
+            print(f"\rfiles read: {count:,}", end="", file=sys.stderr, flush=True)
+
+    def clear(self) -> None:
+        """Takes the line away again."""
+        if self.shown:
+            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+
+
+def is_colourful() -> bool:
+    """Whether standard output wants colours."""
+    return sys.stdout.isatty() and "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb"
+
+
+def print_bytes(data: bytes) -> None:
+    """Bytes as they are, behind all text that was printed before."""
+    sys.stdout.flush()
+    sys.stdout.buffer.write(data)
+    sys.stdout.buffer.flush()
+
+
+def fail(message: str) -> NoReturn:
+    """Ends the run over something that its user can act on."""
+    say(f"error: {message}")
+    raise SystemExit(FAILED)
+
+
+def interrupted() -> NoReturn:
+    """Ends the run as the shell would."""
+    say("interrupted")
+    raise SystemExit(INTERRUPTED)
+
+
+def say(message: str) -> None:
+    """A line on standard error that names the command."""
+    print("\n".join(map(visible, f"mcp-migrate: {message}".split("\n"))), file=sys.stderr)
