@@ -6,11 +6,14 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import TypeVar
 
 from ..source import Source, Span
-from .syntax import children, descend
+from .syntax import children
 
 Def = ast.FunctionDef | ast.AsyncFunctionDef
+Node = TypeVar("Node", bound=ast.AST)
+_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,6 +61,11 @@ class Module:
     tree: ast.Module
     functions: dict[str, Function] = field(default_factory=dict)
     parents: dict[ast.AST, ast.AST] = field(default_factory=dict)
+    kinds: dict[type[ast.AST], list[ast.AST]] = field(default_factory=dict)
+
+    def nodes(self, kind: type[Node]) -> list[Node]:
+        """All nodes of one type, in source order: a look-up, where a walk of its own would cost as much as `read`."""
+        return self.kinds.get(kind, [])  # type: ignore[return-value]
 
     def span(self, node: ast.expr | ast.stmt | ast.excepthandler) -> Span:
         # `ast.parse` always sets the ends; only hand-made nodes lack them.
@@ -108,7 +116,7 @@ class Module:
     def constants(self) -> dict[str, str]:
         """Module and class level names that are bound to one text and to nothing else."""
         found: dict[str, str | None] = {}
-        for node in descend(self.tree):
+        for node in (*self.nodes(ast.Assign), *self.nodes(ast.AnnAssign)):
             match node:
                 case (
                     ast.Assign(targets=[ast.Name(id=name)], value=value)
@@ -136,19 +144,36 @@ class Module:
 def read(source: Source, tree: ast.Module) -> Module:
     """The module with its functions; one walk."""
     module = Module(source, tree)
-    pending: list[tuple[ast.AST, str, str]] = [(tree, "", "")]
+    parents, kinds = module.parents, module.kinds
+    prefix = owner = ""
+    around: list[tuple[str, str]] = []
+    # None stands for the end of a function or class: one name for all nodes in between, not one for each.
+    pending: list[ast.AST | None] = [tree]
     while pending:
-        node, prefix, owner = pending.pop()
-        match node:
-            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
-                module.functions[prefix + name] = Function(prefix + name, node, owner)
-                prefix, owner = f"{prefix}{name}.", ""
-            case ast.ClassDef(name=name):
-                prefix, owner = f"{prefix}{name}.", f"{prefix}{name}"
+        node = pending.pop()
+        if node is None:
+            prefix, owner = around.pop()
+            continue
+        kind = node.__class__
+        if kind in kinds:
+            kinds[kind].append(node)
+        else:
+            kinds[kind] = [node]
+        if isinstance(node, _SCOPES):
+            around.append((prefix, owner))
+            pending.append(None)
+            name = prefix + node.name
+            if isinstance(node, ast.ClassDef):
+                owner = name
+            else:
+                module.functions[name] = Function(name, node, owner)
+                owner = ""
+            prefix = f"{name}."
         below = children(node)
         for child in below:
-            module.parents[child] = node
-        pending += [(child, prefix, owner) for child in reversed(below)]
+            parents[child] = node
+        below.reverse()
+        pending += below
     return module
 
 

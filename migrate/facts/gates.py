@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from ..source import Source
-from .functions import Module, dotted, targets, walk
+from .functions import Def, Module, dotted, targets, walk
 from .model import Gate
 from .syntax import descend
 
@@ -37,20 +37,20 @@ def conditions(module: Module) -> Iterator[Condition]:
     flags = _flags(module)
     if not flags:
         return
-    for node in ast.walk(module.tree):
-        if isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Load) and _flag(node) in flags:
-            parent = module.parents[node]
-            whole = (
-                parent if isinstance(parent, ast.Compare) or (isinstance(parent, ast.UnaryOp) and isinstance(parent.op, ast.Not)) else node
-            )
-            seen = _reads(whole, flags)
-            if (
-                seen is not None
-                and (test := _test_around(module, whole)) is not None
-                and not _is_wired(test)
-                and not _in_handshake(module, node)
-            ):
-                yield Condition(whole, seen)
+    named: list[ast.Name | ast.Attribute] = [*module.nodes(ast.Name), *module.nodes(ast.Attribute)]
+    handshake: frozenset[ast.AST] | None = None
+    for node in named:
+        if not isinstance(node.ctx, ast.Load) or _flag(node) not in flags:
+            continue
+        parent = module.parents[node]
+        whole = parent if isinstance(parent, ast.Compare) or (isinstance(parent, ast.UnaryOp) and isinstance(parent.op, ast.Not)) else node
+        seen = _reads(whole, flags)
+        if seen is None or (test := _test_around(module, whole)) is None or _is_wired(test):
+            continue
+        if handshake is None:
+            handshake = _handshake(module)
+        if node not in handshake:
+            yield Condition(whole, seen)
 
 
 def refusals(module: Module) -> Iterator[Condition]:
@@ -70,7 +70,7 @@ def refusals(module: Module) -> Iterator[Condition]:
 
 def first_messages(module: Module) -> Iterator[ast.stmt]:
     """What ends the process, or the reading of messages, when the first message is not the one of the handshake."""
-    for node in descend(module.tree):
+    for node in module.nodes(ast.If):
         match node:
             case ast.If(test=ast.Compare(ops=[ast.NotEq()]) as test, body=body) if _names_handshake(test):
                 if leaving := next((s for s in body if isinstance(s, ast.Raise) or _exits([s])), None):
@@ -94,7 +94,7 @@ def boundaries(module: Module, imports: Mapping[str, str]) -> Boundaries:
             name = dotted(decorator.func if isinstance(decorator, ast.Call) else decorator)
             if name.endswith(".boundary"):
                 behind.setdefault(name.removesuffix(".boundary"), set()).add(function.name)
-    for node in descend(module.tree):
+    for node in module.nodes(ast.Call):
         match node:
             case ast.Call(func=ast.Attribute(attr="begin", value=value)) if name := dotted(value):
                 behind.setdefault(name, set()).add(_scope(module, node))
@@ -114,7 +114,7 @@ def is_boundary_module(source: Source) -> bool:
 
 def _objects(module: Module, imports: Mapping[str, str]) -> Iterator[str]:
     """The names that hold a `Stateless(...)` of a boundary module."""
-    for node in descend(module.tree):
+    for node in module.nodes(ast.Assign):
         match node:
             case ast.Assign(value=ast.Call(func=func)):
                 head, _, rest = dotted(func).partition(".")
@@ -125,53 +125,61 @@ def _objects(module: Module, imports: Mapping[str, str]) -> Iterator[str]:
 def _flags(module: Module) -> dict[str, set[str]]:
     """Names that code of the handshake sets to say that it has happened, with the source text of what it sets them to."""
     found: dict[str, set[str]] = {}
-    handlers = _handlers(module)
-    for node in ast.walk(module.tree):
-        if not isinstance(node, ast.Assign | ast.AnnAssign) or not isinstance(node.value, ast.Constant | ast.Attribute):
+    handshake: frozenset[ast.AST] | None = None
+    stored: list[ast.Assign | ast.AnnAssign] = [*module.nodes(ast.Assign), *module.nodes(ast.AnnAssign)]
+    for node in stored:
+        if not isinstance(node.value, ast.Constant | ast.Attribute):
             continue
         for target in targets(node):
             name = _flag(target)
             says_so = isinstance(node.value, ast.Constant) and node.value.value is True
-            if name and (says_so or _STATE.search(name)) and _in_handshake(module, node, handlers):
-                found.setdefault(name, set()).add(ast.unparse(node.value))
+            if name and (says_so or _STATE.search(name)):
+                if handshake is None:
+                    handshake = _handshake(module, _handlers(module))
+                if node in handshake:
+                    found.setdefault(name, set()).add(ast.unparse(node.value))
     return {name: values for name, values in found.items() if values - {"False", "None"}}
 
 
-def _in_handshake(module: Module, node: ast.AST, functions: frozenset[str] = frozenset()) -> bool:
-    """Whether a statement runs only for initialize or its notification: inside such a branch, or in a handler of that name."""
-    child = node
-    for around in module.ancestors(node):
-        match around:
-            case ast.If(test=test, body=body) if child in body and _names_handshake(test):
-                return True
-            case ast.match_case(pattern=pattern) if any(_is_handshake(n) for n in descend(pattern)):
-                return True
-            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
-                decorated = any(_is_handshake(n) for d in around.decorator_list for n in descend(d))
-                return name != "__init__" and (decorated or "initialize" in name.lower() or name in functions)
-        child = around
-    return False
+def _handshake(module: Module, handlers: frozenset[str] = frozenset()) -> frozenset[ast.AST]:
+    """What runs only for initialize or its notification: inside such a branch, or in a handler of that name."""
+    inside: list[ast.AST] = []
+    for branch in module.nodes(ast.If):
+        if _names_handshake(branch.test):
+            inside += branch.body
+    for case in module.nodes(ast.match_case):
+        if _names_handshake_pattern(case):
+            inside.append(case)
+    for function in module.functions.values():
+        name = function.short
+        if name != "__init__" and ("initialize" in name.lower() or name in handlers or _is_decorated(function.node)):
+            inside += function.node.body
+    return frozenset(node for around in inside for node in walk(around))
 
 
 def _handlers(module: Module) -> frozenset[str]:
     """The names of functions that a table, a registration or a branch reaches for the handshake."""
     found: set[str] = set()
-    for node in descend(module.tree):
-        match node:
-            case ast.Dict(keys=keys, values=values):
-                found |= {
-                    _last(v)
-                    for k, v in zip(keys, values, strict=True)
-                    if k and _is_handshake(k) and isinstance(v, ast.Name | ast.Attribute)
-                }
-            case ast.Call(args=[first, ast.Name() | ast.Attribute() as handler, *_]) if _is_handshake(first):
+    for table in module.nodes(ast.Dict):
+        found |= {
+            _last(v)
+            for k, v in zip(table.keys, table.values, strict=True)
+            if k and _is_handshake(k) and isinstance(v, ast.Name | ast.Attribute)
+        }
+    for call in module.nodes(ast.Call):
+        match call.args:
+            case [first, ast.Name() | ast.Attribute() as handler, *_] if _is_handshake(first):
                 found.add(_last(handler))
+    for row in module.nodes(ast.Assign):
+        match row:
             case ast.Assign(targets=[ast.Subscript(slice=key)], value=ast.Name() | ast.Attribute() as handler) if _is_handshake(key):
                 found.add(_last(handler))
-            case ast.If(test=test, body=body) if _names_handshake(test):
-                found |= set(_called(body))
-            case ast.match_case(pattern=pattern, body=body) if any(_is_handshake(n) for n in descend(pattern)):
-                found |= set(_called(body))
+    for branch in module.nodes(ast.If):
+        if _names_handshake(branch.test):
+            found |= set(_called(branch.body))
+    for case in module.nodes(ast.match_case):
+        if _names_handshake_pattern(case):
+            found |= set(_called(case.body))
     return frozenset(found)
 
 
@@ -183,8 +191,17 @@ def _called(body: list[ast.stmt]) -> Iterator[str]:
 
 
 def _names_handshake(test: ast.expr) -> bool:
-    names = (_last(node) for node in descend(test) if isinstance(node, ast.Name | ast.Attribute))
-    return any(_is_handshake(node) for node in descend(test)) or any("INITIALIZE" in name for name in names)
+    return any(
+        _is_handshake(node) or (isinstance(node, ast.Name | ast.Attribute) and "INITIALIZE" in _last(node)) for node in descend(test)
+    )
+
+
+def _names_handshake_pattern(case: ast.match_case) -> bool:
+    return any(_is_handshake(node) for node in descend(case.pattern))
+
+
+def _is_decorated(function: Def) -> bool:
+    return any(_is_handshake(node) for decorator in function.decorator_list for node in descend(decorator))
 
 
 def _is_handshake(node: ast.AST) -> bool:
