@@ -162,7 +162,8 @@ class _Fixing:
         self.catalog, self.era, self.find, self.threshold = catalog, era, find, threshold
         self.may_fix, self.obstacle, self.bystanders, self.on_error = may_fix, obstacle, bystanders, on_error
         self.acceptance = Acceptance(bystanders)
-        self.created: dict[str, NewFile] = {}
+        self.created: set[str] = set()
+        self.written: dict[str, str] = {}  # the text of each file that this round makes or replaces
         self.wanted_by: defaultdict[str, set[str]] = defaultdict(set)
         self.applied: defaultdict[str, Counter[str]] = defaultdict(Counter)
         self.dropped: list[Dropped] = []
@@ -184,7 +185,7 @@ class _Fixing:
                 for path, file in self.project.files.items()
                 if path in self.start.files and file.source.text != self.start.files[path].source.text
             },
-            created={path: file.text for path, file in self.created.items()},
+            created={path: self.project.files[path].source.text for path in sorted(self.created)},
             remaining=[self._left(finding) for finding in self.find(self.project)],
             applied={path: count for path, count in self.applied.items() if count},
             dropped=tuple(self.dropped),
@@ -201,7 +202,7 @@ class _Fixing:
 
     def _round(self) -> dict[str, Counter[str]]:
         """Fixes what can be fixed at once; what changed, with the rules that did it."""
-        self.dropped, self.tried = [], set()
+        self.dropped, self.tried, self.written = [], set(), {}
         by_path: defaultdict[str, list[Finding]] = defaultdict(list)
         for finding in self.find(self.project):
             if finding.applicability >= self.threshold and finding.fact is not None and finding.path in self.project.files:
@@ -225,7 +226,7 @@ class _Fixing:
     def _groups_of(self, file: FileFacts, findings: Sequence[Finding]) -> list[_Group]:
         """What the findings of a file want; nothing for a file that cannot be rewritten, so that no result has to be tried."""
         try:
-            _ = self._tree(file.source).module
+            self._tree(file.source).require()
         except Unwritable as error:
             self.dropped += (Dropped(finding.rule, finding.path, finding.span, str(error)) for finding in findings)
             return []
@@ -345,10 +346,13 @@ class _Fixing:
 
     def _taken(self, new: NewFile) -> str:
         """Why a file cannot be made."""
-        if new.path in self.created:
-            return "" if self._is_there(new) else f"{new.path} would have to be written in two ways"
-        if new.path in self.project.files:
-            return "" if self._is_there(new) else f"{new.path} exists already"
+        held = self.project.files.get(new.path)
+        if self._is_there(new):
+            return ""
+        if self.written.get(new.path, new.text) != new.text:
+            return f"{new.path} would have to be written in two ways"
+        if held is not None and held.source.text != new.replaces:
+            return f"{new.path} exists already"
         if obstacle := self.obstacle(new.path):
             return obstacle
         return "" if _parses(Source(new.path, new.text)) else f"{new.path} would not parse"
@@ -356,9 +360,11 @@ class _Fixing:
     def _create(self, path: str, groups: Iterable[_Group]) -> Iterator[FileFacts]:
         for new in _files(groups):
             self.wanted_by[new.path].add(path)
-            if new.path not in self.created and new.path not in self.project.files:
-                self.created[new.path] = new
-                yield read(Source(new.path, new.text))
+            self.written[new.path] = new.text
+            held = self.project.files.get(new.path)
+            if held is None:
+                self.created.add(new.path)
+            yield read(Source(new.path, new.text) if held is None else replace(held.source, text=new.text))
 
     # Ends
 
@@ -371,7 +377,8 @@ class _Fixing:
         # What a changed file has used of another one may have no user any more.
         for path in dict.fromkeys([*touched, *(imported for importer in touched for imported in self.start.imports(importer))]):
             file = self.project.files[path]
-            if groups := self._unused(file):
+            # What a rule has written as a whole holds nothing that deleted code has left.
+            if path not in self.wanted_by and (groups := self._unused(file)):
                 new, accepted = self._best(file, groups)
                 if accepted and new.source.text != file.source.text:
                     changed[path] = Counter()
@@ -416,7 +423,7 @@ class _Fixing:
         for path in taken_back:
             self.applied.pop(path, None)
         needless = {path for path in self.created if self.wanted_by[path] <= taken_back}
-        self.created = {path: new for path, new in self.created.items() if path not in needless}
+        self.created -= needless
         files = {**self.project.files, **{path: self.start.files[path] for path in taken_back}}
         self.project = Project.link((file for path, file in files.items() if path not in needless), self.project.packages)
 

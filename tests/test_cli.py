@@ -514,7 +514,13 @@ def test_diff_can_be_applied_from_a_folder_below_the_root(run, tmp_path, monkeyp
 
 def test_diff_exits_with_0_if_nothing_would_change(run, tmp_path):
     put(tmp_path, "server.py", FIXED)
-    assert run("fix", "--era", "modern", "--select", "MCP201,MCP103", "--diff") == Done(0, "", "Nothing to fix.\n")
+    assert run(*FIX, "--diff") == Done(0, "", "Nothing to fix.\n")
+
+
+def test_a_preview_tells_that_findings_are_left(run, tmp_path):
+    put(tmp_path, "server.py", FIXED)
+    left = "Nothing could be fixed.\nmcp-migrate: 1 finding left; `mcp-migrate check` shows it\n"
+    assert run("fix", "--era", "modern", "--select", "MCP201,MCP103", "--diff") == Done(0, "", left)
 
 
 def test_diff_of_latin_1_text_is_in_its_own_bytes(run, tmp_path):
@@ -545,6 +551,111 @@ def test_standard_input_that_cannot_be_read_comes_back_as_it_was(run):
 
 
 SERVERS = Path(__file__).parent.parent / "fixtures" / "servers"
+NOTES = (SERVERS / "notes_chain" / "before" / "server.py").read_text()
+
+
+def test_a_server_on_standard_input_is_said_to_need_a_file_beside_it(run):
+    done = run("fix", "-", "--stdin-filename", "server.py", stdin=NOTES.encode())
+    assert (done.status, done.out) == (1, NOTES)
+    nothing, why, left = done.err.splitlines()
+    assert nothing == "Nothing could be fixed."
+    assert why == "mcp-migrate: server.py: not fixed: mcp_stateless.py cannot be written beside standard input, which is one file alone"
+    assert re.fullmatch(r"mcp-migrate: \d+ findings left; `mcp-migrate check` shows them", left)
+
+
+# Bad input
+
+
+FORM_FEED = NOTES.replace("def handle", "\x0cdef handle")
+
+
+def branches(number: int) -> str:
+    """The notes server with a chain of so many branches."""
+    one = '    elif method == "tools/list":'
+    assert NOTES.count(one) == 1
+    return NOTES.replace(one, "".join(f'    elif method == "x/{at}":\n        return None\n' for at in range(number)) + one)
+
+
+@pytest.mark.parametrize("era", ["dual", "modern"])
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        (FORM_FEED, "LibCST would lose bytes of this file, such as a form feed before code"),
+        (branches(400), "this file is nested too deeply to be rewritten"),
+        (branches(900), "this file is nested too deeply to be rewritten"),
+    ],
+    ids=["form feed", "400 branches", "900 branches"],
+)
+def test_a_file_that_cannot_be_rewritten_says_why_and_does_not_keep_others_from_being_fixed(run, tmp_path, era, text, reason):
+    bad = put(tmp_path, "bad.py", text)
+    good = [put(tmp_path, name, NOTES) for name in ("a/server.py", "z/server.py")]
+    preview = run("fix", "--diff", "--era", era)
+    assert [line for line in preview.err.splitlines() if "not fixed" in line and reason in line] != []
+    done = run("fix", "--era", era)
+    assert (done.status, done.err) == (1, "")
+    assert f"by hand: {reason}" in done.out
+    assert bad.read_text() == text
+    assert all("Stateless" in file.read_text() for file in good)
+
+
+def test_a_chain_of_thousands_of_branches_is_one_line(run, tmp_path):
+    put(tmp_path, "bad.py", branches(3000))
+    good = put(tmp_path, "server.py", NOTES)
+    done = run("fix")
+    assert (done.status, done.err) == (2, "")
+    assert "error[MCP000] nested too deeply" in done.out
+    assert "Stateless" in good.read_text()
+
+
+@pytest.mark.skipif(os.name == "nt" or os.geteuid() == 0, reason="permissions hold back neither root nor Windows")
+def test_a_folder_without_permission_is_one_line(run, tmp_path):
+    file = put(tmp_path, "closed/server.py", NOTES)
+    file.parent.chmod(0o500)
+    assert run("fix").status == 2
+    file.parent.chmod(0o700)
+    assert file.read_text() == NOTES
+
+
+def test_every_kind_of_bad_input_in_one_run_is_one_line_each_and_the_good_files_are_fixed(run, tmp_path):
+    bad = {
+        "syntax.py": b"import mcp\nx = (\n",
+        "unknown.py": b"# coding: klingon\nimport mcp\n",
+        "bytes.py": b"import mcp\nx = '\xff'\n",
+        "null.py": b"import mcp\nx = '\0'\n",
+        "deep.py": branches(3000).encode(),
+        "unwritable.py": FORM_FEED.encode(),
+    }
+    for name, data in bad.items():
+        put(tmp_path, name, data)
+    (tmp_path / "gone.py").symlink_to(tmp_path / "nowhere.py")
+    # A name as long as names may be leaves no room for the file that takes its place, not even for root.
+    long = put(tmp_path, "full/" + "a" * 250 + ".py", NOTES)
+    good = put(tmp_path, "good/server.py", NOTES)
+    names = [*bad, "gone.py", "full", "good"]
+    done = run("fix", "--mark", *names)
+    assert done.status == 2
+    assert done.err.count("\n") == 1
+    assert "cannot write" in done.err
+    assert "1 file that belongs to it stayed as before" in done.err
+    assert "Traceback" not in done.err
+    assert [path.name for path in long.parent.iterdir()] == [long.name]
+    assert long.read_text() == NOTES
+    assert "Stateless" in good.read_text()
+    assert (good.parent / "mcp_stateless.py").exists()
+    for name in ("syntax.py", "unknown.py", "bytes.py", "null.py", "deep.py", "gone.py"):
+        (line,) = re.findall(rf"error\[MCP000\] (.*)\n *--> {name}:", done.out)
+        assert line
+    assert "Fixed 1 finding in 1 file and wrote 1 new file" in done.out
+    assert all((tmp_path / name).read_bytes() == data for name, data in bad.items() if name != "unwritable.py")
+
+
+def test_marks_of_an_earlier_run_in_a_file_that_cannot_be_read_stay(run, tmp_path):
+    text = "# mcp-migrate: TODO[MCP103] `ping` is gone\nimport mcp\nx = = 1\n"
+    file = put(tmp_path, "a.py", text)
+    good = put(tmp_path, "server.py", NOTES)
+    assert run("fix", "--mark").status == 2
+    assert file.read_text() == text
+    assert "Stateless" in good.read_text()
 
 
 @pytest.mark.parametrize("era", ["dual", "modern"])

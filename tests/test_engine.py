@@ -282,6 +282,57 @@ def test_fixes_that_undo_each_other_are_an_error_and_the_file_stays() -> None:
     assert "10 rounds" in errors[0].reason
 
 
+def toggle(fact: Fact, tree: Tree, ctx: Context) -> Iterator[Edit]:
+    """A fix that never comes to rest."""
+    name = b"mxthod" if b" mxthod" in tree.source.utf8 else b"method"
+    for start in range(len(tree.source.utf8)):
+        if tree.source.utf8.startswith(b" " + name, start):
+            yield Edit(Span(start + 1, start + 7), "method" if name == b"mxthod" else "mxthod")
+
+
+def test_what_was_taken_away_beside_fixes_that_do_not_come_to_rest_comes_back() -> None:
+    """`alive` is swept when the first round has removed its only user, and wanted again when that round is undone."""
+
+    def fix(fact: Fact, tree: Tree, ctx: Context) -> Iterator[Edit]:
+        if fact.key == "ping" and ctx.file.source.path == "app.py":
+            yield from remove(fact, tree, ctx)
+        elif fact.key == "initialize" and ctx.file.source.path == "app.py" and b"alive()" not in tree.source.utf8:
+            yield from toggle(fact, tree, ctx)
+
+    words = "from app import handle\n\n\ndef alive():\n    return {}\n"
+    text = "from words import alive\n" + SERVER.replace('def alive():\n    return {"at": time.time()}\n', "")
+    errors: list[InternalError] = []
+    catalog = rules(("MCP901", rule(fix), GONE))
+    result = engine.fix(project(app=text, words=words, other=SERVER), catalog, Era.MODERN, on_error=errors.append)
+    assert [error.path for error in errors] == ["app.py"]
+    assert result.texts == {}
+    assert result.applied == {}
+
+
+def test_files_that_have_nothing_to_do_with_fixes_that_do_not_come_to_rest_stay_fixed() -> None:
+    def fix(fact: Fact, tree: Tree, ctx: Context) -> Iterator[Edit]:
+        yield from (toggle if ctx.file.source.path == "app.py" else remove)(fact, tree, ctx)
+
+    errors: list[InternalError] = []
+    catalog = rules(("MCP901", rule(fix), {"Handler": ("ping",)}))
+    result = engine.fix(project(app=SERVER, other=SERVER), catalog, on_error=errors.append)
+    assert [error.path for error in errors] == ["app.py"]
+    assert result.texts.keys() == result.applied.keys() == {"other.py"}
+
+
+def test_a_fault_in_one_result_is_named_and_other_files_are_fixed() -> None:
+    def fix(fact: Fact, tree: Tree, ctx: Context) -> Iterator[Edit | Need]:
+        yield from remove(fact, tree, ctx)
+        if ctx.file.source.path == "bad.py":
+            yield Import(None, "x")  # type: ignore[arg-type]
+
+    errors: list[InternalError] = []
+    catalog = rules(("MCP901", rule(fix), {"Handler": ("ping",)}))
+    result = engine.fix(project(bad=SERVER, good=SERVER), catalog, on_error=errors.append)
+    assert result.texts.keys() == {"good.py"}
+    assert {(error.rule, error.path) for error in errors} == {("MCP901", "bad.py")}
+
+
 def test_a_fix_that_fails_is_named_and_the_others_are_made() -> None:
     def fail(fact: Fact, tree: Tree, ctx: Context) -> Iterator[Edit]:
         raise ValueError("oops")

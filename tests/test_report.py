@@ -140,6 +140,7 @@ def test_what_fix_did_is_told_by_file_and_rule():
         "Fixed 3 findings in 2 files and wrote 1 new file:", "  a.py: MCP201 code (1)", "  b.py: MCP103 ping (2)", "  mcp_stateless.py: new",
     ]  # fmt: skip
     assert text.fixes({}, [], {}, would=True) == "Nothing to fix.\n"
+    assert text.fixes({}, [], {}, left=2, would=True) == "Nothing could be fixed.\n"
 
 
 def test_a_patch_for_the_eyes_is_coloured_and_harmless():

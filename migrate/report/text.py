@@ -31,16 +31,16 @@ def statistics(report: Report, *, colour: bool = False) -> str:
 
 
 def fixes(
-    applied: Mapping[str, Mapping[str, int]], created: Iterable[str], names: Mapping[str, str], *, settled: int = 0, would: bool
+    applied: Mapping[str, Mapping[str, int]], created: Iterable[str], names: Mapping[str, str], *, settled: int = 0, left: int = 0, would: bool
 ) -> str:
     """What `fix` has done, or would do: by path the number of fixes of each rule, and the new files.
 
-    `names` has the rules' names; `settled` is how many findings went without an edit of their own.
+    `names` has the rules' names; `settled` is how many findings went without an edit of their own, `left` how many stay.
     """
     created = sorted(created)
     number = sum(sum(rules.values()) for rules in applied.values())
     if not number and not created:
-        return "Nothing to fix.\n"
+        return "Nothing could be fixed.\n" if left else "Nothing to fix.\n"
     verb, writes = ("Would fix", "write") if would else ("Fixed", "wrote")
     new = f" and {writes} {_count(len(created), 'new file')}" if created else ""
     more = f", which settles {settled} more" if settled > 0 else ""

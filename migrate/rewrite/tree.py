@@ -51,6 +51,10 @@ class Tree:
             raise Unwritable("LibCST would lose bytes of this file, such as a form feed before code")
         return module
 
+    def require(self) -> None:
+        """Raises Unwritable for a file in which nothing can be rewritten, before anything else has to."""
+        _ = self._places
+
     def span(self, node: cst.CSTNode) -> Span:
         """The bytes of a node without its surroundings, as ast counts them."""
         return self._places[node].span
