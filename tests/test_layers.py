@@ -133,11 +133,41 @@ def test_rules_never_import_each_other() -> None:
             assert not (target.startswith("rules.") and target.split(".")[1] in packs), f"{module_of(path)} imports {target}"
 
 
+def calls_of(path: Path) -> Iterator[tuple[str, ast.Call]]:
+    """Every call with the last part of what is called, and the whole of it where a module is called by name."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name | ast.Attribute):
+            called = ast.unparse(node.func)
+            yield (called if called.partition(".")[0] in DISK_MODULES else called.rpartition(".")[2]), node
+
+
+# What touches the disk, as far as this code knows how: `Path` methods by their names, the functions of modules with theirs.
+DISK_MODULES = {"os", "shutil", "tempfile", "subprocess", "stat"}
+WRITING = {"write_text", "write_bytes", "unlink", "mkdir", "touch", "rename", "rmdir", "symlink_to", "fdopen"}
+WRITING |= {f"os.{name}" for name in ("replace", "rename", "unlink", "remove", "chmod", "chown", "fsync", "mkdir", "makedirs", "open")}
+WRITING |= {"tempfile.mkstemp", "tempfile.mkdtemp", "shutil.copy", "shutil.move", "shutil.rmtree"}
+OPENING = {"open", "read_text", "read_bytes", "os.scandir", "os.listdir", "os.walk", "subprocess.run", "subprocess.Popen"}
+# `catalog` and `rewrite.module` read what is part of the package; `worktree` asks git.
+WRITERS = {"cli", "files"}
+OPENERS = {"catalog", "config", "discover", "files", "rewrite.module", "run", "worktree"}
+
+
+def is_writing(called: str, call: ast.Call) -> bool:
+    modes = [*call.args[1:2], *(keyword.value for keyword in call.keywords if keyword.arg == "mode")] if called == "open" else []
+    return called in WRITING or any(isinstance(mode, ast.Constant) and {*str(mode.value)} & {*"wax+"} for mode in modes)
+
+
 def test_only_the_command_line_prints() -> None:
-    for path in CODE:
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print":
-                assert module_of(path) == "cli", f"{module_of(path)} prints"
+    printing = {module_of(path) for path in CODE for called, _ in calls_of(path) if called in ("print", "print_exc")}
+    assert printing == {"cli", "terminal"}
+
+
+def test_only_the_command_line_and_its_files_write() -> None:
+    assert {module_of(path) for path in CODE for called, call in calls_of(path) if is_writing(called, call)} == WRITERS
+
+
+def test_only_these_modules_open_files_or_run_programs() -> None:
+    assert {module_of(path) for path in CODE for called, _ in calls_of(path) if called in OPENING} == OPENERS
 
 
 def test_checking_never_loads_libcst() -> None:
