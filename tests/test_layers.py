@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -46,7 +47,7 @@ LAYERS: dict[str, set[str]] = {
     "mark": {"source", "rule"},
     "config": {"rule"},
     "report": {"source", "rule", "__version__"},
-    "rules": CHECK | {"project", "rewrite", "rules"},
+    "rules": CHECK | {"rewrite", "rules"},
     "cli": {"*"},
     "terminal": {"baseline", "config", "discover", "selection", "report"},  # the errors that its users can act on
     "run": {"*"},  # what `cli` asks for in one word; it reads the disk and writes nothing
@@ -124,6 +125,22 @@ def test_a_module_imports_only_what_its_layer_may_see(path: Path) -> None:
             continue
         else:
             assert may_import(layer, target), f"{module} imports {target}"
+
+
+def test_the_readme_shows_all_arrows_between_the_wings_and_no_others() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (`[^|]*) \| ([^|]*) \|$", readme[readme.index("Who imports whom") : readme.index("## Limits")], re.MULTILINE)
+    shown = {wing: set(re.findall(r"`(\w+)`", targets)) for wings, targets in rows for wing in re.findall(r"`(\w+)`", wings)}
+    arrows: dict[str, set[str]] = {wing: set() for wing in shown}
+    for path in CODE:
+        wing = module_of(path).partition(".")[0]
+        if wing in arrows:
+            arrows[wing] |= {target.partition(".")[0] for target in imports_of(path)} - {wing, "__version__"}
+    for wing in shown.keys() - {"run", "cli", "runtime", "source"}:
+        assert shown[wing] == {target for target in arrows[wing] if target in LAYERS and target != "scope"}, wing
+    assert not arrows["source"] & LAYERS.keys()
+    assert not arrows["run"] & {"rewrite", "rules"}
+    assert {"run", "report", "terminal", "files"} <= arrows["cli"]
 
 
 def test_rules_never_import_each_other() -> None:

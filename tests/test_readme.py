@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from textwrap import dedent
 
 import pytest
 from mcp_migrate import config
@@ -61,3 +62,13 @@ def test_the_hooks_are_those_that_the_readme_names():
     hooks = set(re.findall(r"^- id: (\S+)", (ROOT / ".pre-commit-hooks.yaml").read_text(), re.MULTILINE))
     assert hooks == {"mcp-migrate", "mcp-migrate-fix"}
     assert {hook for hook in hooks if hook not in README} == set()
+
+
+def test_the_rule_shown_to_contributors_is_the_one_of_the_catalog():
+    (shown,) = re.findall(r"```yaml\n(.*?) *```", (ROOT / "CONTRIBUTING.md").read_text(), re.DOTALL)
+    assert dedent(shown) == (ROOT / "rules" / "removed" / "ping.yaml").read_text()
+
+
+def test_the_command_that_checks_types_is_the_one_that_ci_runs():
+    assert "`bash .ci/types`" in (ROOT / "CONTRIBUTING.md").read_text()
+    assert "\nbash .ci/types\n" in (ROOT / ".ci" / "run").read_text()

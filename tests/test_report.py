@@ -204,7 +204,10 @@ def test_github_commands_cannot_be_broken_out_of():
 # JSON and SARIF
 
 
-@pytest.mark.parametrize("report", [BOTH, NONE, evil(), replace(BOTH, seen=(Seen("a.py", ("ping",), ("handle",)),), stale=1)])
+SEEN = replace(BOTH, seen=(Seen("a.py", ("ping",), ("handle",)),), stale=1)
+
+
+@pytest.mark.parametrize("report", [BOTH, NONE, evil(), SEEN])
 def test_json_keeps_to_its_published_schema(report):
     schema = json.loads(files("mcp_migrate.report").joinpath("findings.schema.json").read_text())
     jsonschema.Draft202012Validator.check_schema(schema)
@@ -217,6 +220,29 @@ def test_json_tells_everything_about_a_finding():
         "rule": "MCP103", "name": "ping", "severity": "error", "applicability": "safe", "message": "`ping` is gone", "hint": "",
         "path": "app/server.py", "line": 2, "column": 18, "end_line": 2, "end_column": 24, "fix": True, "fingerprint": "mark1",
     }  # fmt: skip
+
+
+def test_the_schema_takes_fields_of_later_versions_but_lacks_none_and_mistakes_none():
+    schema = json.loads(files("mcp_migrate.report").joinpath("findings.schema.json").read_text())
+    document = json.loads(json_report.render(SEEN))
+    for grown in (document, document["summary"], document["findings"][0], document["files"][0]):
+        grown["later"] = 1
+    jsonschema.validate(document, schema, jsonschema.Draft202012Validator)
+    for broken in ({"line": "1"}, {"rule": None}):
+        with pytest.raises(jsonschema.ValidationError):
+            jsonschema.validate({**document, "findings": [{**document["findings"][0], **broken}]}, schema)
+    with pytest.raises(jsonschema.ValidationError, match="'era' is a required property"):
+        jsonschema.validate({key: value for key, value in document.items() if key != "era"}, schema)
+
+
+def test_json_has_no_field_that_its_schema_does_not_tell():
+    schema = json.loads(files("mcp_migrate.report").joinpath("findings.schema.json").read_text())
+    document = json.loads(json_report.render(SEEN))
+    properties = schema["properties"]
+    assert document.keys() == properties.keys()
+    assert document["summary"].keys() == properties["summary"]["properties"].keys()
+    assert document["files"][0].keys() == properties["files"]["items"]["properties"].keys()
+    assert document["findings"][0].keys() == schema["$defs"]["finding"]["properties"].keys()
 
 
 @pytest.mark.parametrize("report", [BOTH, NONE, evil(), report_of(at(SERVER, '"ping"', PING), at(SERVER, "return", TASKS))])
