@@ -117,6 +117,10 @@ class Project:
         """The paths of the project's own files that a file imports."""
         return self._imported.get(path, ())
 
+    def importers(self, path: str) -> tuple[str, ...]:
+        """The paths of the files that import this one."""
+        return tuple(self._importers.get(path, ()))
+
     def settled(self, file: FileFacts, fact: Fact, era: str) -> bool:
         """Whether a legacy fact is served by a boundary: then it is no finding in the dual era. What a client sends never is."""
         path = file.source.path

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import PurePosixPath
 
 from . import discover, house
 from .discover import File, Unreadable
+from .facts.gates import BOUNDARY_MODULE
 from .facts.model import FileFacts, Ref, Value
 from .facts.vocabulary import may_speak
 from .project import Project, module_name
@@ -57,6 +60,7 @@ def gather(found: Iterable[tuple[File, bytes] | Unreadable], rule: Entry) -> Rea
             if not isinstance(data, Unreadable):
                 reader.asked.add(file.path)
                 reader.add(file, data)
+    reader.look_beside()
     return reader.done()
 
 
@@ -99,6 +103,20 @@ class _Reader:
                 for file in self.silent.get(module.rpartition(".")[2], ()):
                     if f".{module_name(file.path)}".endswith(f".{module}") and file.path not in self.data:
                         yield file
+
+    def look_beside(self) -> None:
+        """Takes in the boundary modules of servers that are no part of the run: whether one is there decides what is found and fixed."""
+        for facts in [*self.facts]:
+            path = str(PurePosixPath(facts.source.path).with_name(BOUNDARY_MODULE))
+            location = os.path.join(os.path.dirname(self.locations[facts.source.path]), BOUNDARY_MODULE)
+            if path in self.data or path in self.unparsed or not os.path.isfile(location):
+                continue
+            data = discover.read(File(path, location))
+            if not isinstance(data, Unreadable):
+                with contextlib.suppress(SyntaxError, ValueError):
+                    # Nothing is found in it, as it was not asked for.
+                    self.facts.append(FileFacts(decode(path, data), module_name(path)))
+                    self.data[path] = data
 
     def done(self) -> Reading:
         project = Project.link(self.facts, frozenset(self.packages))

@@ -95,15 +95,15 @@ class Run:
             select=self.select,
             ignore=self.ignore,
             may_fix=self.sieve.open,
-            obstacle=self._obstacle,
+            obstacle=lambda path: self._obstacle(path, read),
             others=lambda: _contents_beside(read),
             on_error=self.failures.append,
         )
 
-    def _obstacle(self, path: str) -> str:
+    def _obstacle(self, path: str, read: Reading) -> str:
         if self.flags.stdin is not None:
             return f"{path} cannot be written beside standard input, which is one file alone"
-        return f"{path} exists already" if os.path.lexists(self.location(path)) else ""
+        return f"{path} exists already" if path not in read.data and os.path.lexists(self.location(path)) else ""
 
     def left(self, read: Reading, fixed: Fixed) -> Sifted:
         """The findings that a fix would leave; `read` is what would be read then."""

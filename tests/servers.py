@@ -103,10 +103,10 @@ def copy(source: Path, target: Path) -> Path:
     return target
 
 
-def migrate(*argv: str, cwd: Path) -> subprocess.CompletedProcess[str]:
-    """Run the command line of the product."""
+def migrate(*argv: str, cwd: Path, given: str | None = None) -> subprocess.CompletedProcess[str]:
+    """Run the command line of the product; `given` is its standard input."""
     command = [sys.executable, "-c", "from mcp_migrate.cli import main; main()", *argv]
-    return subprocess.run(command, cwd=cwd, capture_output=True, text=True, encoding="utf-8", env=_quiet(), timeout=120)
+    return subprocess.run(command, cwd=cwd, input=given, capture_output=True, text=True, encoding="utf-8", env=_quiet(), timeout=120)
 
 
 def _quiet() -> dict[str, str]:

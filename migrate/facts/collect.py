@@ -312,6 +312,8 @@ class _Statements(Expressions):
             target = alias.name if isinstance(node, ast.Import) else self.names.imports.get(local, "")
             if target.partition(".")[0] in ("mcp", "fastmcp"):
                 self.facts.append(Import(self._span(node), target, self._scope))
+            elif target.endswith("mcp_stateless.Stateless"):
+                self.facts.append(Import(self._span(node), "mcp_stateless", self._scope))
 
     def _named_handlers(self, tree: ast.Module) -> Iterator[Use]:
         """The methods that getattr dispatch reaches."""

@@ -14,6 +14,8 @@ from .syntax import descend
 
 _HANDSHAKE = frozenset({"initialize", "notifications/initialized", "initialized"})
 _STATE = re.compile(r"init|ready|state|status|phase|handsh|greet|connect", re.IGNORECASE)
+BOUNDARY_MODULE = "mcp_stateless.py"
+"""The name of the file that `fix` writes beside a server."""
 _LEAVES = (ast.Return, ast.Raise, ast.Continue, ast.Break)
 
 
@@ -109,7 +111,7 @@ def boundaries(module: Module, imports: Mapping[str, str]) -> Boundaries:
 
 def is_boundary_module(source: Source) -> bool:
     """Whether this is the module that `fix` writes: it speaks both revisions for its server, and is none itself."""
-    return source.path.endswith("mcp_stateless.py") and b"class Stateless" in source.utf8
+    return source.path.endswith(BOUNDARY_MODULE) and b"class Stateless" in source.utf8
 
 
 def _objects(module: Module, imports: Mapping[str, str]) -> Iterator[str]:

@@ -22,7 +22,7 @@ from ..source import Span
 from . import clientstate, leftovers
 from .edits import Edit
 from .lines import above, block, deeper, indent_of, line_start, moved, step_of
-from .module import Part
+from .module import Part, notified
 from .tree import Tree
 
 _USES = {"ask(": Part.ASK, "client_capabilities(": Part.CAPABILITIES, "log_level(": Part.LOGGING, "subscribed": Part.LISTEN}
@@ -161,9 +161,4 @@ def _parts(edits: Sequence[Edit], module: Module, handle: str) -> Iterator[Part]
     for name, part in _USES.items():
         if any(f"{handle}.{name}" in edit.text for edit in edits):
             yield part
-    for node in ast.walk(module.tree):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.startswith("notifications/"):
-            if node.value == "notifications/message":
-                yield Part.LOGGING
-            elif node.value.endswith(("/list_changed", "/updated")) and "roots" not in node.value:
-                yield Part.LISTEN
+    yield from notified(module.tree)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import hashlib
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from enum import Enum
 from functools import cache
 from importlib import resources
@@ -13,6 +13,7 @@ from importlib import resources
 from .. import __version__, runtime
 
 FILE_NAME = "mcp_stateless.py"
+_STEM = FILE_NAME.removesuffix(".py")
 
 
 class Part(str, Enum):
@@ -25,6 +26,7 @@ class Part(str, Enum):
     LISTEN = "listen"  # subscriptions/listen on stdio, and MCP.subscribed
     CAPABILITIES = "capabilities"  # MCP.client_capabilities
     ASK = "ask"  # MCP.ask and InputRequired
+    HANDSHAKE = "handshake"  # MCP.handshake in the answer to initialize
     HTTP = "http"  # headers for begin, and http_status
 
 
@@ -34,6 +36,16 @@ _NEEDS = {
     Part.LOGGING: {Part.OUTGOING},
     Part.LISTEN: {Part.OUTGOING},
 }
+_ATTRIBUTES = {
+    "boundary": Part.BOUNDARY,
+    "outgoing": Part.OUTGOING,
+    "log_level": Part.LOGGING,
+    "subscribed": Part.LISTEN,
+    "client_capabilities": Part.CAPABILITIES,
+    "ask": Part.ASK,
+    "handshake": Part.HANDSHAKE,
+}
+_NAMES = {"InputRequired": Part.ASK, "http_status": Part.HTTP}
 _ORIGIN = """\
 Written by mcp-migrate {version} for this server, which owns it. As long as nobody has changed it, `mcp-migrate fix`
 may add parts to it; to get it anew, delete it and run `mcp-migrate fix`."""
@@ -70,6 +82,33 @@ def parts_of(text: str) -> frozenset[Part] | None:
     names = seal["parts"].split()
     # A later version may know parts that this one does not.
     return frozenset(map(Part, names)) if {*names} <= {part.value for part in Part} else None
+
+
+def used(tree: ast.Module, handles: Collection[str]) -> Iterator[Part]:
+    """The parts that code uses, with boundary objects of these names."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.Attribute(value=ast.Name(id=name), attr=attr) if name in handles and attr in _ATTRIBUTES:
+                yield _ATTRIBUTES[attr]
+            case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="boundary"), keywords=keywords) if name in handles:
+                if any(keyword.arg == "send" for keyword in keywords):
+                    yield Part.SEND
+            case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="begin"), args=args, keywords=keywords) if name in handles:
+                if len(args) + len(keywords) > 1:
+                    yield Part.HTTP
+            case ast.ImportFrom(module=str() as origin, names=names) if origin.endswith(_STEM):
+                yield from (_NAMES[alias.name] for alias in names if alias.name in _NAMES)
+    yield from notified(tree)
+
+
+def notified(tree: ast.Module) -> Iterator[Part]:
+    """The parts that the notifications of a server need."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.startswith("notifications/"):
+            if node.value == "notifications/message":
+                yield Part.LOGGING
+            elif node.value.endswith(("/list_changed", "/updated")) and "roots" not in node.value:
+                yield Part.LISTEN
 
 
 @cache

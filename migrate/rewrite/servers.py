@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import ast
+import weakref
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import chain
 from pathlib import PurePosixPath
+from weakref import WeakKeyDictionary
 
 from ..facts.code import Code, Unit
 from ..facts.hooks import Blocker, Hook, Hooks
-from ..facts.model import Dispatcher, FileFacts
+from ..facts.mask import parse
+from ..facts.model import Dispatcher, FileFacts, Import, Version, VersionUse
 from ..project import Project
 from ..rule import Era, NewFile
 from ..source import Source, Span
@@ -24,42 +26,61 @@ from .tree import Tree
 # A module without one of these neither asks the client nor keeps what it has set; most need no look at their syntax.
 _TALK = (b"jsonrpc", b"JSONRPC", b"elicitation", b"sampling", b"roots", b"setLevel", b"resources/subscribe", b"capabilities")
 _TESTS = frozenset({"test", "tests", "testing", "benchmarks"})
+_MODULE = PurePosixPath(module.FILE_NAME).stem
+_KNOWN: WeakKeyDictionary[Project, dict[Era, _Servers]] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What can be done for one dispatcher: a wiring, or the blocker; `path` and `span` are the place that it is about."""
+    """What can be done for one dispatcher: a wiring, or why there is none; `path` and `span` are the place that it is about."""
 
     path: str
     span: Span
-    wiring: Wiring | None
-    blocker: Blocker | None
+    wiring: Wiring | None = None
+    reason: str = ""
+    way_out: str = ""
+    at: Span = Span(0, 0)  # the place that the reason is about
 
 
-@lru_cache(maxsize=16)
 def answers(project: Project, path: str, era: Era) -> tuple[Answer, ...]:
     """One answer for each dispatcher that the file holds, or that routes to the handlers which the file registers."""
-    file = project.files[path]
-    hooks = Hooks(Code(_Files(project, path)))
-    unit = hooks.code.unit(file.module)
-    if unit is None:
-        return ()
-    for one in _near(hooks.code, unit, project):
-        if found := hooks.find(one):
-            return tuple(_answer(project, one, hook, era, _elsewhere(project, hooks.code, one)) for hook in found)
-    return ()
+    return _servers(project, era).answers(path)
 
 
 def edits(project: Project, answer: Answer, era: Era) -> Iterator[Edit | NewFile]:
-    """Everything that one wiring wants but its import; the boundary module has the parts of all servers in its folder."""
+    """Everything that one wiring wants but its import."""
     assert answer.wiring is not None
     yield from answer.wiring.edits
-    target = file_name(answer.path)
+    if (new := boundary_module(project, answer.path, era, also=answer.wiring.parts)) is not None:
+        yield new
+
+
+def boundary_module(project: Project, path: str, era: Era, *, also: frozenset[Part] = frozenset()) -> NewFile | None:
+    """The boundary module with the parts of all servers in the folder of a file, wired or about to be; None where it is there."""
+    target = file_name(path)
     held = project.files.get(target)
-    have = module.parts_of(held.source.text) if held else None
-    needed = module.complete(answer.wiring.parts | _parts_beside(project, answer.path, era))
-    if have is None or not needed <= have:
-        yield NewFile(target, module.render(needed, project.files[answer.path].source.newline))
+    have = module.parts_of(held.source.text) if held else frozenset[Part]()
+    needed = module.complete(_servers(project, era).parts(str(PurePosixPath(path).parent)) | (have or frozenset()) | also)
+    if held is None:
+        return NewFile(target, module.render(needed, project.files[path].source.newline))
+    if have is None or needed <= have:
+        return None
+    return NewFile(target, module.render(needed, held.source.newline), replaces=held.source.text)
+
+
+def is_ours(project: Project, path: str) -> bool:
+    """Whether `fix` may write the boundary module beside a file: there is none, or one that nobody has changed since."""
+    held = project.files.get(file_name(path))
+    return held is None or module.parts_of(held.source.text) is not None
+
+
+def is_missing(project: Project, path: str) -> bool:
+    """Whether a file imports a boundary module that should lie beside it, and does not."""
+    file = project.files[path]
+    folder = PurePosixPath(path).parent
+    wanted = {target.rpartition(".")[0] for target in file.imports.values() if target.endswith(f"{_MODULE}.Stateless")}
+    beside = (f".{'.'.join(folder.parts)}.{_MODULE}".endswith(f".{name}") or name == _MODULE for name in wanted)
+    return any(beside) and all(project.module(name, path) is None for name in wanted)
 
 
 def is_for(fact: Dispatcher, answer: Answer, project: Project, path: str, era: Era) -> bool:
@@ -76,46 +97,110 @@ def _nearest(fact: Dispatcher, found: Iterable[Answer], path: str) -> Answer:
     return min(inside, key=lambda answer: answer.span.end - answer.span.start) if inside else rest[0]
 
 
-def _elsewhere(project: Project, code: Code, unit: Unit) -> Blocker | None:
-    """A module behind the dispatcher's that asks the client, or keeps what it has set, by itself: one file cannot be wired for two."""
-    start = unit.module.source.path
-    seen = {start: None}  # a dict, for its order
-    pending = [start]
-    while pending:
-        found = [path for path in project.imports(pending.pop()) if path not in seen and not _is_test(path)]
-        seen |= dict.fromkeys(found)
-        pending += found
-    for path in seen:
-        file = project.files[path]
-        if path == start or not any(word in file.source.utf8 for word in _TALK):
-            continue
-        behind = code.unit(file.module)
-        if behind is not None and behind is not unit and (doubt := asking.elsewhere(behind.module)) is not None:
-            return Blocker(behind, doubt.span, doubt.reason, "make `MCP` of the server's module known there, and use it by hand")
-    return None
+def _servers(project: Project, era: Era) -> _Servers:
+    known = _KNOWN.setdefault(project, {})
+    if era not in known:
+        known[era] = _Servers(weakref.proxy(project), era)
+    return known[era]
 
 
-def _answer(project: Project, unit: Unit, found: Hook | Blocker, era: Era, elsewhere: Blocker | None) -> Answer:
-    if isinstance(found, Blocker):
-        return Answer(found.unit.module.source.path, found.span, None, found)
-    if elsewhere is not None:
-        return Answer(elsewhere.unit.module.source.path, elsewhere.span, None, elsewhere)
-    place = found.place
-    source = place.unit.module.source
-    span = place.unit.module.span(place.function.node) if place.function else Span(0, len(source.utf8))
-    wired = wire(found, Tree(source), era, package=_package(project.files[source.path], place.unit.module.tree, project))
-    if isinstance(wired, Wiring):
-        held = project.files.get(file_name(source.path))
-        have = module.parts_of(held.source.text) if held else None
-        if held is None or (have is not None and module.complete(wired.parts) <= have):
-            return Answer(source.path, span, wired, None)
-        wired = Blocker(
-            unit,
-            span,
-            f"{held.source.path} exists and lacks what this server needs",
-            "rename it, or delete it when it was written by `fix`",
-        )
-    return Answer(source.path, span, None, wired)
+class _Servers:
+    """The servers of a project in one era, each looked at once and only when it is asked for."""
+
+    def __init__(self, project: Project, era: Era) -> None:
+        self.project, self.era = project, era
+        self._answers: dict[str, tuple[Answer, ...]] = {}
+        self._parts: dict[str, frozenset[Part]] = {}
+        # The code of one folder only: the trees of all modules at once would be the largest thing in memory.
+        self._open: tuple[str, Hooks] | None = None
+        self._found: dict[Unit, tuple[Answer, ...]] = {}
+
+    def answers(self, path: str) -> tuple[Answer, ...]:
+        if path not in self._answers:
+            self._answers[path] = self._find(path)
+        return self._answers[path]
+
+    def parts(self, folder: str) -> frozenset[Part]:
+        """What all servers of a folder use, so that each of them writes the same file."""
+        if folder not in self._parts:
+            parts: set[Part] = set()
+            for path, file in self.project.files.items():
+                if str(PurePosixPath(path).parent) != folder or _is_test(path):
+                    continue
+                own: set[Part] = set()
+                if any(isinstance(fact, Import) and fact.key == _MODULE for fact in file.facts):
+                    own.update(self._used(file))
+                if any(isinstance(fact, Dispatcher) for fact in file.facts):
+                    beside = (one for one in self.answers(path) if str(PurePosixPath(one.path).parent) == folder)
+                    own.update(part for answer in beside if answer.wiring for part in answer.wiring.parts)
+                echoes = any(isinstance(fact, Version) and fact.use is VersionUse.ECHO for fact in file.facts)
+                parts |= own | ({Part.HANDSHAKE} if own and echoes and self.era is Era.DUAL else set())
+            self._parts[folder] = frozenset(parts)
+        return self._parts[folder]
+
+    def _used(self, file: FileFacts) -> Iterator[Part]:
+        """What a wired server and the modules that take its boundary object from it use."""
+        for path in (file.source.path, *self.project.importers(file.source.path)):
+            if not _is_test(path):
+                yield from module.used(parse(self.project.files[path].source)[0], file.makes)
+
+    def _find(self, path: str) -> tuple[Answer, ...]:
+        file = self.project.files[path]
+        hooks = self._hooks(str(PurePosixPath(path).parent))
+        unit = hooks.code.unit(file.module)
+        if unit is None:
+            return ()
+        for one in _near(hooks.code, unit, self.project):
+            if one not in self._found:
+                found = hooks.find(one)
+                self._found[one] = tuple(self._answer(hook, self._elsewhere(hooks.code, one)) for hook in found)
+            if self._found[one]:
+                return self._found[one]
+        return ()
+
+    def _hooks(self, folder: str) -> Hooks:
+        if self._open is None or self._open[0] != folder:
+            self._open = folder, Hooks(Code(_Files(self.project, folder)))
+            self._found.clear()
+        return self._open[1]
+
+    def _answer(self, found: Hook | Blocker, elsewhere: Blocker | None) -> Answer:
+        if isinstance(found, Blocker):
+            return _blocked(found)
+        if elsewhere is not None:
+            return _blocked(elsewhere)
+        place = found.place
+        source = place.unit.module.source
+        span = place.unit.module.span(place.function.node) if place.function else Span(0, len(source.utf8))
+        wired = wire(found, Tree(source), self.era, package=_package(self.project.files[source.path], place.unit.module.tree, self.project))
+        if isinstance(wired, Blocker):
+            return Answer(source.path, span, None, wired.reason, wired.way_out, wired.span)
+        if not is_ours(self.project, source.path):
+            reason = f"{file_name(source.path)} exists, and is not as `fix` writes it"
+            return Answer(source.path, span, None, reason, "rename it, or delete it when it was written by `fix`", span)
+        return Answer(source.path, span, wired)
+
+    def _elsewhere(self, code: Code, unit: Unit) -> Blocker | None:
+        """A module behind the dispatcher's that asks the client, or keeps what it has set, by itself: one file cannot be wired for two."""
+        start = unit.module.source.path
+        seen = {start: None}  # a dict, for its order
+        pending = [start]
+        while pending:
+            found = [path for path in self.project.imports(pending.pop()) if path not in seen and not _is_test(path)]
+            seen |= dict.fromkeys(found)
+            pending += found
+        for path in seen:
+            file = self.project.files[path]
+            if path == start or not any(word in file.source.utf8 for word in _TALK):
+                continue
+            behind = code.unit(file.module)
+            if behind is not None and behind is not unit and (doubt := asking.elsewhere(behind.module)) is not None:
+                return Blocker(behind, doubt.span, doubt.reason, "make `MCP` of the server's module known there, and use it by hand")
+        return None
+
+
+def _blocked(blocker: Blocker) -> Answer:
+    return Answer(blocker.unit.module.source.path, blocker.span, None, blocker.reason, blocker.way_out, blocker.span)
 
 
 def _near(code: Code, unit: Unit, project: Project) -> Iterator[Unit]:
@@ -127,23 +212,6 @@ def _near(code: Code, unit: Unit, project: Project) -> Iterator[Unit]:
             if other.name not in seen:
                 seen.add(other.name)
                 yield other
-
-
-def _parts_beside(project: Project, path: str, era: Era) -> frozenset[Part]:
-    """The parts that other servers of the same folder use, so that both write the same file."""
-    folder = PurePosixPath(path).parent
-    parts: set[Part] = set()
-    for other, file in project.files.items():
-        if (
-            other != path
-            and PurePosixPath(other).parent == folder
-            and not _is_test(other)
-            and any(isinstance(fact, Dispatcher) for fact in file.facts)
-        ):
-            for answer in answers(project, other, era):
-                if answer.wiring is not None and answer.path == other:
-                    parts |= answer.wiring.parts
-    return frozenset(parts)
 
 
 def _package(file: FileFacts, tree: ast.Module, project: Project) -> str | None:
@@ -186,9 +254,9 @@ class _Files:
         return (file.module, file.source) if file else None
 
     def importers(self, path: str) -> Iterator[str]:
-        for other, file in self.project.files.items():
-            if path in self.project.imports(other) and not _is_test(other):
-                yield file.module
+        for other in self.project.importers(path):
+            if not _is_test(other):
+                yield self.project.files[other].module
 
 
 def _is_test(path: str) -> bool:

@@ -44,6 +44,10 @@ _UNSERVED -= {"listChanged", "subscribe"}
 _CHANGES = {f"notifications/{kind}/list_changed": f"{kind}ListChanged" for kind in ("tools", "prompts", "resources")}
 _UPDATED = "notifications/resources/updated"
 # [/listen]
+# [handshake]
+# The revisions that open with `initialize`.
+_HANDSHAKES = ("2024-10-07", "2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
+# [/handshake]
 # [ask]
 # What may be asked: the capability that it needs, and what its answer must hold.
 _QUESTIONS: dict[str, tuple[str, str, type | tuple[type, ...]]] = {
@@ -265,6 +269,12 @@ class Stateless:
         return wrapper if is_async else sync_wrapper
 
     # [/boundary]
+    # [handshake]
+    def handshake(self, asked: Any) -> Any:
+        """The version to answer `initialize` with: the one that is asked for, or the newest that has a handshake."""
+        return asked if asked in _HANDSHAKES else _HANDSHAKES[-1]
+
+    # [/handshake]
     # [outgoing]
     def outgoing(self, message: Message) -> list[Message]:
         """On a channel that replies and notifications share: the messages to write in place of this one."""

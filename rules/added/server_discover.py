@@ -32,11 +32,11 @@ def fix(fact: Fact, tree: Tree, ctx: Context) -> Iterator[Edit | Need]:
 
 
 def _finding(fact: Dispatcher, answer: Answer, ctx: Context) -> Finding:
-    if answer.blocker is not None:
-        place = ctx.project.files[answer.path].source.position(answer.span.start)
+    if answer.wiring is None:
+        place = ctx.project.files[answer.path].source.position(answer.at.start)
         where = f"line {place.line}" if answer.path == ctx.file.source.path else f"{answer.path}:{place.line}"
-        way_out = f"; {answer.blocker.way_out}" if answer.blocker.way_out else ""
-        return ctx.finding(fact, hint=f"not wired: {answer.blocker.reason} ({where}){way_out}")
+        way_out = f"; {answer.way_out}" if answer.way_out else ""
+        return ctx.finding(fact, hint=f"not wired: {answer.reason} ({where}){way_out}")
     # The fix stands where the messages enter, which may be in another file than the handlers.
     entry = Dispatcher(answer.span, "server", methods=fact.methods)
     return replace(
