@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from mcp_migrate import __version__
+from mcp_migrate.rewrite.module import render
 
 ROOT = Path(__file__).parent.parent
 TREE = {"source", "rewrite.edits", "rewrite.tree", "rewrite.lazy"}
@@ -185,6 +187,23 @@ def test_only_the_command_line_and_its_files_write() -> None:
 
 def test_only_these_modules_open_files_or_run_programs() -> None:
     assert {module_of(path) for path in CODE for called, _ in calls_of(path) if called in OPENING} == OPENERS
+
+
+def test_nothing_is_kept_from_one_run_to_the_next_but_what_the_package_holds() -> None:
+    """A cache of a function that takes nothing holds a constant; the one in `facts.code` is bounded, and keyed by the whole text."""
+    keeping = {
+        module_of(path)
+        for path in CODE
+        for node in ast.parse(path.read_text(encoding="utf-8")).body
+        if isinstance(node, ast.FunctionDef) and node.args.args
+        if any("cache" in ast.unparse(decorator) for decorator in node.decorator_list)
+    }
+    assert keeping <= {"facts.code"}
+
+
+def test_the_version_stands_in_one_place_of_the_code() -> None:
+    assert [module_of(path) for path in CODE if "importlib.metadata" in {*imports_of(path)}] == []
+    assert f"Written by mcp-migrate {__version__} " in render(frozenset())
 
 
 def test_checking_never_loads_libcst() -> None:
