@@ -5,14 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from mcp_migrate import discover, reading
+from mcp_migrate import catalog, discover, reading
 from mcp_migrate.facts.model import Handler, Version
 
 SERVER = 'from {module} import {name}\n\n\ndef handle(method):\n    if method == {use}: pass\n    elif method == "tools/list": pass\n'
 
 
 def gather(folder: Path) -> reading.Reading:
-    return reading.gather((file, discover.read(file)) for file in discover.find([str(folder)], str(folder)) if not isinstance(file, discover.Unreadable))
+    files = (file for file in discover.find([str(folder)], str(folder)) if not isinstance(file, discover.Unreadable))
+    return reading.gather(((file, discover.read(file)) for file in files), catalog.load().entries[0])
 
 
 @pytest.mark.parametrize(
