@@ -310,6 +310,7 @@ class _Fixing:
 
     def _with_imports(self, source: Source, groups: Sequence[_Group]) -> Source:
         from .rewrite import imports
+
         needs = {need for group in groups for need in group.imports}
         if not needs or not _parses(source):
             return source
@@ -322,6 +323,7 @@ class _Fixing:
     def _without_unused(self, before: Source, source: Source) -> Source:
         """Without the imports that the edits have made useless."""
         from .rewrite import imports
+
         for _ in range(_MAX_PASSES):
             if not _parses(source):
                 break

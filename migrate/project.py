@@ -338,9 +338,11 @@ def _unique(facts: Iterable[Fact]) -> Iterator[Fact]:
 
 def _is_dual_by_hand(file: FileFacts) -> bool:
     """A dispatcher that answers server/discover beside the methods of a server serves 2026-07-28 without our help."""
-    return not _is_test(file.source.path) and any(
-        isinstance(fact, Dispatcher) and "server/discover" in fact.methods for fact in file.facts
-    ) and _answers_discover(file)
+    return (
+        not _is_test(file.source.path)
+        and any(isinstance(fact, Dispatcher) and "server/discover" in fact.methods for fact in file.facts)
+        and _answers_discover(file)
+    )
 
 
 def _answers_discover(file: FileFacts) -> bool:

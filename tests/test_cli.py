@@ -22,7 +22,7 @@ from mcp_migrate.cli import main
 from mcp_migrate.terminal import uninterrupted
 
 # A small server that holds one code with a safe fix (`--era modern`), and more to find.
-SERVER = '''\
+SERVER = """\
 import json
 import sys
 
@@ -44,7 +44,7 @@ def handle(message):
 
 for line in sys.stdin:
     print(json.dumps(handle(json.loads(line))), flush=True)
-'''
+"""
 FIXED = SERVER.replace("-32002", "-32602")
 FIX = ("fix", "--era", "modern", "--select", "retired_code")
 WHO = ("-c", "user.name=a", "-c", "user.email=a@example.org")
@@ -166,7 +166,10 @@ def test_rules_are_selected_and_ignored(run, tmp_path):
     put(tmp_path, "server.py")
     every = {rule for _, _, rule in found(run("check", "--output-format", "json"))}
     assert every > {"MCP103", "MCP201"}
-    assert {rule for _, _, rule in found(run("check", "--select", "MCP103,retired_code", "--output-format", "json"))} == {"MCP103", "MCP201"}
+    assert {rule for _, _, rule in found(run("check", "--select", "MCP103,retired_code", "--output-format", "json"))} == {
+        "MCP103",
+        "MCP201",
+    }
     assert {rule for _, _, rule in found(run("check", "--ignore", "ping", "--ignore", "MCP2", "--output-format", "json"))} == every - {
         rule for rule in every if rule == "MCP103" or rule.startswith("MCP2")
     }
@@ -493,7 +496,9 @@ def test_a_file_that_cannot_be_read_does_not_keep_others_from_being_fixed(run, t
     assert (bad.read_text(), good.read_text()) == ("import mcp\nx = (\n", FIXED)
 
 
-@pytest.mark.parametrize("text", [SERVER, SERVER.replace("\n", "\r\n"), SERVER.rstrip("\n"), "\ufeff" + SERVER], ids=["lf", "crlf", "no newline", "bom"])
+@pytest.mark.parametrize(
+    "text", [SERVER, SERVER.replace("\n", "\r\n"), SERVER.rstrip("\n"), "\ufeff" + SERVER], ids=["lf", "crlf", "no newline", "bom"]
+)
 def test_diff_prints_what_fix_would_write_as_git_takes_it(run, tmp_path, text):
     file = put(tmp_path, "sub dir/server.py", text)
     git(tmp_path, "init", "-q")
@@ -773,7 +778,9 @@ def test_colours_are_for_terminals_that_want_them(tmp_path, variable):
 
 def test_a_run_that_takes_long_shows_its_progress_and_takes_it_away_again(tmp_path):
     put(tmp_path, "server.py")
-    status, seen = shown(tmp_path, "from mcp_migrate import cli, terminal; terminal.PATIENCE = 0; cli.main()", "check", "--select", "ping", NO_COLOR="1")
+    status, seen = shown(
+        tmp_path, "from mcp_migrate import cli, terminal; terminal.PATIENCE = 0; cli.main()", "check", "--select", "ping", NO_COLOR="1"
+    )
     assert status == 1
     assert seen.startswith(b"\rfiles read: 1\r\x1b[Kserver.py: 1 finding\r\n")
 

@@ -375,7 +375,9 @@ def test_needs_are_met_once_though_two_findings_have_them() -> None:
 @pytest.mark.parametrize("where", ["project", "disk"])
 def test_wiring_is_dropped_as_a_whole_when_its_file_is_taken(where: str) -> None:
     files = {"app": SERVER, "stateless": "S = 2\n"} if where == "project" else {"app": SERVER}
-    result = engine.fix(project(**files), rules(("MCP901", rule(wire()), GONE)), obstacle=lambda path: f"{path} exists already" if where == "disk" else "")
+    result = engine.fix(
+        project(**files), rules(("MCP901", rule(wire()), GONE)), obstacle=lambda path: f"{path} exists already" if where == "disk" else ""
+    )
     assert result.texts == {}
     assert result.created == {}
     assert {dropped.reason for dropped in result.dropped} == {"stateless.py exists already"}

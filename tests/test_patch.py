@@ -18,7 +18,9 @@ def applied(folder: Path, path: str, before: bytes | None, after: bytes, *, cwd:
     if before is not None:
         file.write_bytes(before)
     subprocess.run(["git", "init", "-q", folder], check=True)
-    subprocess.run(["git", "apply", "--whitespace=nowarn"], cwd=folder / cwd, input=patch(path, before, after), check=True, capture_output=True)
+    subprocess.run(
+        ["git", "apply", "--whitespace=nowarn"], cwd=folder / cwd, input=patch(path, before, after), check=True, capture_output=True
+    )
     return file.read_bytes()
 
 
@@ -47,7 +49,9 @@ def test_git_applies_a_patch_and_gets_exactly_the_new_bytes(tmp_path, before, af
     assert applied(tmp_path, "pkg/server.py", before, after) == after
 
 
-@pytest.mark.parametrize("path", ["a b.py", "ü/中.py", 'quo"te.py', "back\\slash.py", "tab\there.py", "new\nline.py", "a/../b.py".replace("..", "c")])
+@pytest.mark.parametrize(
+    "path", ["a b.py", "ü/中.py", 'quo"te.py', "back\\slash.py", "tab\there.py", "new\nline.py", "a/../b.py".replace("..", "c")]
+)
 def test_git_understands_the_names(tmp_path, path):
     assert applied(tmp_path, path, b"a\n", b"b\n") == b"b\n"
     assert applied(tmp_path, f"new/{path}", None, b"b\n") == b"b\n"

@@ -149,7 +149,10 @@ def test_an_imported_boundary_under_any_name_settles_what_it_wraps():
 
 
 def test_a_client_that_a_server_imports_is_not_settled():
-    project = link(server=WIRED + "from .client import C\n@MCP.boundary\n" + LEGACY, client='def start(c):\n    c.request("initialize", {"protocolVersion": "2025-06-18", "clientInfo": {}})\n')
+    project = link(
+        server=WIRED + "from .client import C\n@MCP.boundary\n" + LEGACY,
+        client='def start(c):\n    c.request("initialize", {"protocolVersion": "2025-06-18", "clientInfo": {}})\n',
+    )
     file = project.files["app/client.py"]
     assert [project.settled(file, fact, "dual") for fact in file.facts if isinstance(fact, (Send, Version))] == [False, False]
 

@@ -39,6 +39,8 @@ def test_a_module_of_constants_is_read_when_a_server_asks_for_it(tmp_path, path,
 def test_a_constant_behind_a_re_export_is_found(tmp_path):
     (tmp_path / "consts.py").write_text('VERSION = "2025-06-18"\n')
     (tmp_path / "shims.py").write_text("from consts import VERSION\n")
-    (tmp_path / "server.py").write_text('from shims import VERSION\nr = {"protocolVersion": VERSION, "capabilities": {}}\nt = {"tools/list": f}\n')
+    (tmp_path / "server.py").write_text(
+        'from shims import VERSION\nr = {"protocolVersion": VERSION, "capabilities": {}}\nt = {"tools/list": f}\n'
+    )
     read = gather(tmp_path)
     assert [fact.key for fact in read.project.files["consts.py"].facts if isinstance(fact, Version)] == ["2025-06-18"]

@@ -35,7 +35,9 @@ def test_every_option_is_told():
 
 
 def test_no_option_is_told_that_does_not_exist():
-    helps = "".join(command.get_help(command.make_context(name, [], resilient_parsing=True)) for name, command in get_command(app).commands.items())  # type: ignore[attr-defined]
+    helps = "".join(
+        command.get_help(command.make_context(name, [], resilient_parsing=True)) for name, command in get_command(app).commands.items()
+    )  # type: ignore[attr-defined]
     others = {"--quiet", "--version", "--strict"}
     assert {option for option in re.findall(r"--[a-z][a-z-]+", README) if option not in helps} - others == set()
 

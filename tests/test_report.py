@@ -42,8 +42,7 @@ def evil() -> Report:
 
 
 def test_text_shows_the_code_with_carets_under_the_finding():
-    assert (
-        """\
+    assert """\
 app/server.py: 2 findings
 error[MCP103] `ping` is gone
  --> app/server.py:2:18
@@ -57,9 +56,7 @@ warning[MCP201] `error_code` is gone
 4 |     raise RpcError(-32002, "no")
   |                    ^^^^^^
   = by hand: its meaning is not clear
-"""
-        in text.render(BOTH)
-    )
+""" in text.render(BOTH)
 
 
 def test_text_sums_up_what_fix_would_do_and_what_is_left():
@@ -135,7 +132,9 @@ def test_statistics_count_each_rule_the_most_frequent_first():
 
 
 def test_what_fix_did_is_told_by_file_and_rule():
-    told = text.fixes({"b.py": {"MCP103": 2}, "a.py": {"MCP201": 1}}, ["mcp_stateless.py"], {"MCP103": "ping", "MCP201": "code"}, would=False)
+    told = text.fixes(
+        {"b.py": {"MCP103": 2}, "a.py": {"MCP201": 1}}, ["mcp_stateless.py"], {"MCP103": "ping", "MCP201": "code"}, would=False
+    )
     assert told.splitlines() == [
         "Fixed 3 findings in 2 files and wrote 1 new file:", "  a.py: MCP201 code (1)", "  b.py: MCP103 ping (2)", "  mcp_stateless.py: new",
     ]  # fmt: skip

@@ -126,7 +126,9 @@ def test_client_info_may_be_missing_and_the_version_is_checked_before_the_method
     assert code(server().begin(modern("ping", meta={OURS + "protocolVersion": "1999-01-01"}))) == -32022
 
 
-@pytest.mark.parametrize("method", ["initialize", "ping", "logging/setLevel", "resources/subscribe", "resources/unsubscribe", "no/such", ""])
+@pytest.mark.parametrize(
+    "method", ["initialize", "ping", "logging/setLevel", "resources/subscribe", "resources/unsubscribe", "no/such", ""]
+)
 def test_removed_and_unknown_methods_are_not_found(method: str) -> None:
     assert code(server().begin(modern(method))) == -32601
 
@@ -301,7 +303,13 @@ def test_results_are_stamped_and_only_cacheable_ones_get_hints() -> None:
 
 
 def test_values_of_its_own_win_and_nothing_is_done_twice() -> None:
-    own = {"resultType": "complete", "ttlMs": 5, "cacheScope": "public", "tools": [], "_meta": {OURS + "serverInfo": {"name": "me"}, "x": 1}}
+    own = {
+        "resultType": "complete",
+        "ttlMs": 5,
+        "cacheScope": "public",
+        "tools": [],
+        "_meta": {OURS + "serverInfo": {"name": "me"}, "x": 1},
+    }
     done = finished("tools/list", reply_with(result=own))
     assert done == reply_with(result=own)
     assert finished("tools/list", done) == done
@@ -756,7 +764,9 @@ def test_changes_reach_the_streams_that_want_them_and_carry_their_id() -> None:
     sent = mcp.outgoing(change)
     assert [message["params"]["_meta"][OURS + "subscriptionId"] for message in sent] == ["one", 2]
     assert change == updated()
-    assert [message["params"]["_meta"] for message in mcp.outgoing(note("notifications/tools/list_changed"))] == [{OURS + "subscriptionId": 2}]
+    assert [message["params"]["_meta"] for message in mcp.outgoing(note("notifications/tools/list_changed"))] == [
+        {OURS + "subscriptionId": 2}
+    ]
     assert mcp.outgoing(note("notifications/resources/list_changed")) == []
     assert mcp.outgoing(updated("e:f")) == []
 
@@ -930,7 +940,12 @@ def test_answers_that_are_no_object_are_an_error(responses: Any) -> None:
         ("sampling/createMessage", {**SAMPLING, "tools": []}, {"sampling": {}}, None),
         ("sampling/createMessage", {**SAMPLING, "tools": [{}]}, {"sampling": {}}, {"sampling": {"tools": {}}}),
         ("sampling/createMessage", {**SAMPLING, "includeContext": "none"}, {"sampling": {}}, None),
-        ("sampling/createMessage", {**SAMPLING, "includeContext": "thisServer"}, {"sampling": {"tools": {}}}, {"sampling": {"context": {}}}),
+        (
+            "sampling/createMessage",
+            {**SAMPLING, "includeContext": "thisServer"},
+            {"sampling": {"tools": {}}},
+            {"sampling": {"context": {}}},
+        ),
         ("roots/list", None, {"sampling": {}}, {"roots": {}}),
         ("roots/list", {}, {"roots": None}, {"roots": {}}),
     ],
@@ -1068,7 +1083,12 @@ def test_no_message_and_no_reply_ever_raises(message: Any, reply: Any, legacy_to
         return reply
 
     split = {**message} if isinstance(message, dict) else message
-    for text in (mcp.begin(split), mcp.finish(reply), mcp.boundary(lambda message: reply)(message), asyncio.run(mcp.boundary(waiting)(message))):
+    for text in (
+        mcp.begin(split),
+        mcp.finish(reply),
+        mcp.boundary(lambda message: reply)(message),
+        asyncio.run(mcp.boundary(waiting)(message)),
+    ):
         json.dumps(text)
     assert json.dumps([message, reply]) == before
     mcp_stateless._current.set(None)

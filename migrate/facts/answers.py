@@ -233,8 +233,7 @@ class Answers:
         values = self.bound(function).get(name, [])
         return bool(values) and all(
             any(
-                isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "loads"
-                for node in descend(value)
+                isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "loads" for node in descend(value)
             )
             for value in values
         )

@@ -31,7 +31,13 @@ def statistics(report: Report, *, colour: bool = False) -> str:
 
 
 def fixes(
-    applied: Mapping[str, Mapping[str, int]], created: Iterable[str], names: Mapping[str, str], *, settled: int = 0, left: int = 0, would: bool
+    applied: Mapping[str, Mapping[str, int]],
+    created: Iterable[str],
+    names: Mapping[str, str],
+    *,
+    settled: int = 0,
+    left: int = 0,
+    would: bool,
 ) -> str:
     """What `fix` has done, or would do: by path the number of fixes of each rule, and the new files.
 
