@@ -44,6 +44,7 @@ LAYERS: dict[str, set[str]] = {
     "accept": TREE | {"facts", "scope", "bystanders"},
     "engine": CHECK | {"project", "catalog", "selection", "accept", "bystanders", "rewrite"},
     "files": set(),
+    "forecast": {"source", "facts.model", "rule", "project"},
     "house": {"source", "rule"},
     "suppress": {"source", "rule", "house"},
     "baseline": {"source", "rule"},
