@@ -1,4 +1,4 @@
-"""Environments with the official SDK of either major, built once from the pinned requirements beside this file."""
+"""Environments with the official SDK of either major, or with web frameworks, built once from the pinned requirements beside this file."""
 
 from __future__ import annotations
 
@@ -15,12 +15,21 @@ HERE = Path(__file__).resolve().parent
 CACHE = HERE.parent / ".cache" / "sdk"
 
 
-@functools.cache
 def python(major: int) -> Path:
     """The interpreter of an environment that holds `mcp` of this major; builds it when it is not there."""
-    requirements = HERE / f"sdk-v{major}.txt"
+    return _environment(f"sdk-v{major}", f"v{major}")
+
+
+def frameworks() -> Path:
+    """The interpreter of an environment that holds the web frameworks that servers are written for."""
+    return _environment("frameworks", "frameworks")
+
+
+@functools.cache
+def _environment(stem: str, name: str) -> Path:
+    requirements = HERE / f"{stem}.txt"
     key = hashlib.sha256(requirements.read_bytes() + sys.version.encode() + sys.base_prefix.encode()).hexdigest()[:12]
-    home = CACHE / f"v{major}-{key}"
+    home = CACHE / f"{name}-{key}"
     if not home.is_dir():
         _build(home, requirements)
     return _interpreter(home)

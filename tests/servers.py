@@ -9,13 +9,17 @@ import shutil
 import subprocess
 import sys
 import threading
+from collections import OrderedDict
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import http_wire
+import sdk
 import yaml
+from http_wire import HttpWire
 
 ROOT = Path(__file__).resolve().parents[1]
 SERVERS = ROOT / "fixtures" / "servers"
@@ -62,6 +66,9 @@ class Server:
     needs: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # tools that ask the client -> arguments
     logs: Mapping[str, list[str]] = field(default_factory=dict)  # level -> what the calls log at it
     answers: Mapping[str, Any] = field(default_factory=dict)  # to the server's own requests, in the legacy script
+    path: str = "/mcp"  # of the endpoint, when the command (or the environment) names a {port}
+    environment: Mapping[str, str] = field(default_factory=dict)
+    left: tuple[str, ...] = ()  # rules whose findings remain for a human, whatever `fix` does
     fix: str = "migrates"  # or "report": no safe fix exists, and `fix` leaves every byte alone
     judged_dual: str = "dual"  # or "any": the outside judge does not get on with the legacy side, neither before nor after
     description: str = ""
@@ -74,10 +81,14 @@ class Server:
         return SERVERS / self.name / f"after_{era}"
 
     @property
+    def http(self) -> bool:
+        return "{port}" in self.command or "{port}" in "".join(self.environment.values())
+
+    @property
     def argv(self) -> list[str]:
         python, *rest = shlex.split(self.command)
         assert python == "python"
-        return [sys.executable, *rest]
+        return [str(sdk.frameworks()) if self.http else sys.executable, *rest]
 
 
 def load() -> list[Server]:
@@ -87,8 +98,8 @@ def load() -> list[Server]:
 
 def _load(path: Path) -> Server:
     data = yaml.safe_load(path.read_text(encoding="utf-8"))
-    lists: dict[str, Any] = {key: tuple(data.pop(key, ())) for key in ("calls", "notify")}
-    tables: dict[str, Any] = {key: data.pop(key, {}) for key in ("reads", "prompts", "needs", "logs", "answers")}
+    lists: dict[str, Any] = {key: tuple(data.pop(key, ())) for key in ("calls", "notify", "left")}
+    tables: dict[str, Any] = {key: data.pop(key, {}) for key in ("reads", "prompts", "needs", "logs", "answers", "environment")}
     return Server(name=path.parent.name, **lists, **tables, **data)
 
 
@@ -139,6 +150,9 @@ class Wire:
                 return message
         raise AssertionError(f"no reply to {method}")
 
+    def notify(self, method: str, params: Mapping[str, Any], *, meta: Mapping[str, Any] | None = None) -> None:
+        self.write(json.dumps({"jsonrpc": "2.0", "method": method, "params": {**params, **({"_meta": meta} if meta is not None else {})}}))
+
     def close(self) -> bytes:
         """End the input; what was still to come."""
         self._stdin.close()
@@ -162,8 +176,43 @@ def running(argv: list[str], cwd: Path) -> Iterator[Wire]:
             stream.close()
 
 
+@contextmanager
+def talking(server: Server, folder: Path) -> Iterator[Wire | HttpWire]:
+    """A fresh process of a server."""
+    if server.http:
+        with http_wire.serving(server.argv, folder, server.path, server.environment) as remote:
+            yield remote
+    else:
+        with running(server.argv, folder) as wire:
+            yield wire
+
+
+class Hosts:
+    """HTTP servers that stay up from test to test, since most of their time goes into the start; the oldest goes first."""
+
+    def __init__(self, most: int = 6) -> None:
+        self._most = most
+        self._up: OrderedDict[Path, tuple[HttpWire, ExitStack]] = OrderedDict()
+
+    def url(self, server: Server, folder: Path) -> str:
+        if folder not in self._up:
+            while len(self._up) >= self._most:
+                self._up.popitem(last=False)[1][1].close()
+            stack = ExitStack()
+            wire = stack.enter_context(http_wire.serving(server.argv, folder, server.path, server.environment))
+            self._up[folder] = wire, stack
+        return self._up[folder][0].url
+
+    def close(self) -> None:
+        for _, stack in self._up.values():
+            stack.close()
+
+
 def dialogue(server: Server, folder: Path) -> list[str]:
     """All that the server says, line by line, in a session of its legacy script."""
+    if server.http:
+        with http_wire.serving(server.argv, folder, server.path, server.environment) as remote:
+            return list(http_wire.dialogue(remote, server.legacy_script, server.answers))
     said: list[bytes] = []
     with running(server.argv, folder) as wire:
         for line in server.legacy_script.splitlines():
@@ -192,17 +241,17 @@ def _request_id(line: str) -> Any:
 class Client:
     """A process that runs sessions of one SDK's client."""
 
-    def __init__(self, interpreter: Path, script: Path) -> None:
+    def __init__(self, interpreter: Path, script: Path, hosts: Hosts) -> None:
         argv = [str(interpreter), str(script)]
+        self._hosts = hosts
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
         self._process = subprocess.Popen(argv, text=True, encoding="utf-8", env=_quiet(), **pipes)  # type: ignore[call-overload]
 
     def session(self, server: Server, folder: Path, **job: Any) -> dict[str, Any]:
         """The report of one session."""
+        start = {"command": server.argv, "cwd": str(folder), "env": {"PYTHONDONTWRITEBYTECODE": "1"}}
         full = {
-            "command": server.argv,
-            "cwd": str(folder),
-            "env": {"PYTHONDONTWRITEBYTECODE": "1"},
+            **({"url": self._hosts.url(server, folder)} if server.http else start),
             "calls": [Call.parse(text).job for text in server.calls],
             "notify": [Call.parse(text).job for text in server.notify],
             "reads": list(server.reads),

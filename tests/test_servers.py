@@ -5,17 +5,20 @@ Set MCP_MIGRATE_UPDATE=1 to rewrite the expected texts under `fixtures/servers/*
 
 from __future__ import annotations
 
+import base64
 import functools
 import json
 import os
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
 import sdk
-from servers import META, MODERN, ROOT, Call, Client, Server, copy, dialogue, load, migrate, running, texts
+from http_wire import SESSION, Answer, HttpWire, serving
+from servers import META, MODERN, ROOT, Call, Client, Hosts, Server, copy, dialogue, load, migrate, talking, texts
 
 BOUNDARY = "mcp_stateless.py"
 CLIENTS = ROOT / "tests" / "clients"
@@ -23,10 +26,12 @@ SERVERS = load()
 MIGRATING = [server for server in SERVERS if server.fix == "migrates"]
 REPORTED = [server for server in SERVERS if server.fix == "report"]
 ASKING = [server for server in MIGRATING if server.needs]
+REMOTE = [server for server in MIGRATING if server.http]
 REMOVED = ("ping", "logging/setLevel", "resources/subscribe", "resources/unsubscribe")
 EVENTS = {"notifications/resources/updated": "ResourceUpdated", "notifications/resources/list_changed": "ResourcesListChanged"}
 
-one_by_one = pytest.mark.parametrize("server", MIGRATING, ids=lambda server: server.name)
+# Grouped by server, so that an HTTP server need not start anew for every test.
+one_by_one = pytest.mark.parametrize("server", MIGRATING, ids=lambda server: server.name, scope="module")
 both_eras = pytest.mark.parametrize("era", ["dual", "modern"])
 
 
@@ -53,20 +58,27 @@ def migrated(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Server, str]
     return lambda server, era: cached(server.name, era)
 
 
-def _client(major: int) -> Iterator[Client]:
-    client = Client(sdk.python(major), CLIENTS / f"client_v{major}.py")
+@pytest.fixture(scope="module")
+def hosts() -> Iterator[Hosts]:
+    up = Hosts()
+    yield up
+    up.close()
+
+
+def _client(major: int, hosts: Hosts) -> Iterator[Client]:
+    client = Client(sdk.python(major), CLIENTS / f"client_v{major}.py", hosts)
     yield client
     client.close()
 
 
 @pytest.fixture(scope="module")
-def v1() -> Iterator[Client]:
-    yield from _client(1)
+def v1(hosts: Hosts) -> Iterator[Client]:
+    yield from _client(1, hosts)
 
 
 @pytest.fixture(scope="module")
-def v2() -> Iterator[Client]:
-    yield from _client(2)
+def v2(hosts: Hosts) -> Iterator[Client]:
+    yield from _client(2, hosts)
 
 
 @pytest.mark.parametrize("server", SERVERS, ids=lambda server: server.name)
@@ -77,9 +89,10 @@ def test_the_untouched_server_serves_its_time(server: Server, v1: Client, v2: Cl
 
 @one_by_one
 @both_eras
-def test_fix_leaves_nothing_to_do_by_hand(server: Server, era: str, migrated: Callable[[Server, str], Migrated]) -> None:
+def test_fix_leaves_only_what_is_a_decision(server: Server, era: str, migrated: Callable[[Server, str], Migrated]) -> None:
     done = migrated(server, era)
-    assert done.status == 0, done.output
+    checked = migrate("check", "--era", era, "--output-format", "json", ".", cwd=done.folder)
+    assert sorted({finding["rule"] for finding in json.loads(checked.stdout)["findings"]}) == sorted(server.left), done.output
 
 
 @one_by_one
@@ -100,7 +113,7 @@ def test_a_second_run_changes_nothing(server: Server, era: str, migrated: Callab
     first = migrated(server, era).folder
     again = copy(first, tmp_path / "again")
     done = migrate("fix", "--era", era, ".", cwd=again)
-    assert (done.returncode, texts(again)) == (0, texts(first)), done.stdout + done.stderr
+    assert texts(again) == texts(first), done.stdout + done.stderr
 
 
 @one_by_one
@@ -146,17 +159,17 @@ def test_a_legacy_session_has_the_same_bytes_as_before(server: Server, migrated:
 def test_a_modern_only_server_refuses_the_handshake_and_names_its_revision(
     server: Server, migrated: Callable[[Server, str], Migrated]
 ) -> None:
-    with running(server.argv, migrated(server, "modern").folder) as wire:
+    with talking(server, migrated(server, "modern").folder) as wire:
         hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "old", "version": "1"}}
         refused = wire.ask("initialize", hello, meta=None)
         assert MODERN in json.dumps(refused["error"])
-        assert "error" in wire.ask("tools/list", meta=None)
+        assert "error" in wire.ask("tools/list", {}, meta=None)
 
 
 @one_by_one
 @both_eras
 def test_requests_get_the_errors_of_the_revision(server: Server, era: str, migrated: Callable[[Server, str], Migrated]) -> None:
-    with running(server.argv, migrated(server, era).folder) as wire:
+    with talking(server, migrated(server, era).folder) as wire:
 
         def code(method: str, params: dict[str, Any] | None = None, **meta: Any) -> Any:
             reply = wire.ask(method, params, meta={**META, **{f"io.modelcontextprotocol/{key}": value for key, value in meta.items()}})
@@ -171,7 +184,7 @@ def test_requests_get_the_errors_of_the_revision(server: Server, era: str, migra
         assert code("tools/list", clientCapabilities=None) == -32602
         # A server without log messages has nothing to check the level against.
         assert code("tools/list", logLevel="loud") == (-32602 if server.logs else None)
-        discovered = wire.ask("server/discover")["result"]
+        discovered = wire.ask("server/discover", meta=META)["result"]
         assert discovered["supportedVersions"] == [MODERN]
         for capability, listing in (("resources", "resources/list"), ("prompts", "prompts/list")):
             expected = None if capability in discovered["capabilities"] else -32601
@@ -181,11 +194,11 @@ def test_requests_get_the_errors_of_the_revision(server: Server, era: str, migra
 @one_by_one
 @both_eras
 def test_a_notification_is_never_answered(server: Server, era: str, migrated: Callable[[Server, str], Migrated]) -> None:
-    with running(server.argv, migrated(server, era).folder) as wire:
-        wire.ask("server/discover")
+    with talking(server, migrated(server, era).folder) as wire:
+        wire.ask("server/discover", meta=META)
         for method in ("notifications/cancelled", "notifications/initialized", "notifications/no/such"):
-            wire.write(json.dumps({"jsonrpc": "2.0", "method": method, "params": {"requestId": "nothing"}}))
-        assert "result" in wire.ask("tools/list")
+            wire.notify(method, {"requestId": "nothing"}, meta=META if server.http else None)
+        assert "result" in wire.ask("tools/list", meta=META)
         assert wire.close() == b""
 
 
@@ -194,9 +207,9 @@ def test_a_notification_is_never_answered(server: Server, era: str, migrated: Ca
 def test_a_tool_that_asks_a_client_without_the_capability_is_refused(
     server: Server, era: str, migrated: Callable[[Server, str], Migrated]
 ) -> None:
-    with running(server.argv, migrated(server, era).folder) as wire:
+    with talking(server, migrated(server, era).folder) as wire:
         for name, arguments in server.needs.items():
-            error = wire.ask("tools/call", {"name": name, "arguments": arguments})["error"]
+            error = wire.ask("tools/call", {"name": name, "arguments": arguments}, meta=META)["error"]
             assert (error["code"], len(error["data"]["requiredCapabilities"])) == (-32021, 1)
 
 
@@ -209,6 +222,54 @@ def test_a_server_that_cannot_be_proven_is_reported_and_left_alone(
     assert done.status == 1, done.output
     assert texts(done.folder) == texts(server.before)
     assert "server/discover" in done.output
+
+
+@pytest.mark.parametrize("server", REMOTE, ids=lambda server: server.name)
+@both_eras
+def test_http_answers_have_the_status_of_the_revision(server: Server, era: str, migrated: Callable[[Server, str], Migrated]) -> None:
+    with remote(server, migrated(server, era).folder) as wire:
+
+        def asked(method: str, params: dict[str, Any] | None = None, *, meta: Mapping[str, Any] = META, **headers: str | None) -> Answer:
+            answer = wire.exchange(method, params, meta=meta, **headers)
+            assert SESSION.lower() not in answer.headers
+            return answer
+
+        listed, unknown = asked("tools/list"), {"name": "no_such_tool", "arguments": {}}
+        assert (listed.status, list(listed.messages[0])) == (200, ["jsonrpc", "id", "result"])
+        assert seen(asked("no/such/method")) == (404, -32601)
+        assert seen(asked("initialize")) == (404, -32601)
+        assert seen(asked("tools/call", unknown)) == (400, -32602)
+        assert seen(asked("tools/list", meta={**META, "io.modelcontextprotocol/protocolVersion": "1999-01-01"})) == (400, -32022)
+        assert seen(asked("tools/list", MCP_Protocol_Version="2025-06-18")) == (400, -32020)
+        assert seen(asked("tools/list", MCP_Protocol_Version=None)) == (400, -32020)
+        assert seen(asked("tools/list", Mcp_Method="tools/call")) == (400, -32020)
+        assert seen(asked("tools/call", unknown, Mcp_Name="another_tool")) == (400, -32020)
+        encoded = base64.b64encode(b"no_such_tool").decode()
+        assert seen(asked("tools/call", unknown, Mcp_Name=f"=?base64?{encoded}?=")) == (400, -32602)
+
+
+@pytest.mark.parametrize("server", REMOTE, ids=lambda server: server.name)
+@both_eras
+def test_the_endpoint_has_no_stream_and_no_session_for_current_clients(
+    server: Server, era: str, migrated: Callable[[Server, str], Migrated]
+) -> None:
+    current = {"MCP-Protocol-Version": MODERN}
+    with remote(server, migrated(server, era).folder) as wire:
+        for verb in ("GET", "DELETE"):
+            assert wire.send("", current, verb=verb).status == 405
+        request = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {"_meta": META}}
+        assert wire.send(json.dumps([request, request]), {**current, "Mcp-Method": "tools/list"}).status == 400
+        told = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": "nothing", "_meta": META}}
+        answer = wire.send(json.dumps(told), {**current, "Mcp-Method": "notifications/cancelled"})
+        assert (answer.status, answer.body) == (202, "")
+
+
+def remote(server: Server, folder: Path) -> AbstractContextManager[HttpWire]:
+    return serving(server.argv, folder, server.path, server.environment)
+
+
+def seen(answer: Answer) -> tuple[int, int]:
+    return answer.status, answer.messages[0]["error"]["code"]
 
 
 def serves_everything(server: Server, report: dict[str, Any]) -> None:

@@ -8,11 +8,13 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
+from contextlib import AbstractAsyncContextManager
 from datetime import timedelta
 from typing import Any
 
 from mcp import ClientSession, StdioServerParameters, types
 from mcp.client.stdio import stdio_client
+from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import McpError
 
 
@@ -50,10 +52,8 @@ class Talk:
             self.events.append(f"{root.method} {uri}" if uri else root.method)
 
     async def run(self) -> dict[str, Any]:
-        job = self.job
-        target = StdioServerParameters(command=job["command"][0], args=job["command"][1:], cwd=job["cwd"], env=job["env"])
         async with (
-            stdio_client(target) as (read, write),
+            transport(self.job) as (read, write, *_),
             ClientSession(
                 read,
                 write,
@@ -95,6 +95,21 @@ class Talk:
                 await session.unsubscribe_resource(uri)
                 await session.call_tool(call["name"], call["args"])
         await session.send_ping()  # everything that was on its way has arrived
+        if "url" in job and job.get("notify"):
+            await self.settled()
+
+    async def settled(self) -> None:
+        """Over HTTP notifications come on a way of their own: wait until none does any more."""
+        seen = -1
+        while seen < len(self.events) + len(self.logs):
+            seen = len(self.events) + len(self.logs)
+            await asyncio.sleep(0.3)
+
+
+def transport(job: dict[str, Any]) -> AbstractAsyncContextManager[Any]:
+    if "url" in job:
+        return streamable_http_client(job["url"])
+    return stdio_client(StdioServerParameters(command=job["command"][0], args=job["command"][1:], cwd=job["cwd"], env=job["env"]))
 
 
 async def outcome(request: Any) -> Any:

@@ -46,9 +46,8 @@ class Talk:
 
     async def run(self) -> dict[str, Any]:
         job = self.job
-        target = StdioServerParameters(command=job["command"][0], args=job["command"][1:], cwd=job["cwd"], env=job["env"])
         client = Client(
-            target,
+            target(job),
             mode=job["mode"],
             log_level=job.get("log_level"),
             logging_callback=self.log,
@@ -78,8 +77,17 @@ class Talk:
         report["missing"] = await outcome(client.read_resource(job["missing"])) if job.get("missing") else None
         report["prompts"] = [p.name for p in (await client.list_prompts()).prompts] if job.get("prompts") else []
         report["gets"] = {name: await outcome(client.get_prompt(name, args)) for name, args in job.get("prompts", {}).items()}
+        if legacy and "url" in job and job.get("notify"):
+            await self.settled()
         if not legacy:
             report["events"] = [await self.event(client, call) for call in job.get("notify", [])]
+
+    async def settled(self) -> None:
+        """Over HTTP notifications come on a way of their own: wait until none does any more."""
+        seen = -1
+        while seen < len(self.logs):
+            seen = len(self.logs)
+            await asyncio.sleep(0.3)
 
     async def event(self, client: Client, call: dict[str, Any]) -> Any:
         """What an open listen stream brings first after a tool call."""
@@ -90,6 +98,12 @@ class Talk:
             await client.call_tool(call["name"], call["args"])
             async for event in stream:
                 return [type(event).__name__, getattr(event, "uri", None)]
+
+
+def target(job: dict[str, Any]) -> Any:
+    if "url" in job:
+        return job["url"]
+    return StdioServerParameters(command=job["command"][0], args=job["command"][1:], cwd=job["cwd"], env=job["env"])
 
 
 async def outcome(request: Any) -> Any:
