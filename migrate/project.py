@@ -15,6 +15,7 @@ from .facts.model import (
     Class,
     Constant,
     Dispatcher,
+    Envelope,
     ErrorCode,
     Fact,
     FileFacts,
@@ -208,6 +209,9 @@ class Project:
         own = file.facts
         session = any(isinstance(other, Header) and other.key == "mcp-session-id" for other in own)
         match fact:
+            case Result() | Envelope() if _is_test(file.source.path):
+                # What a test expects or fakes is nobody's answer; a server inside of a test is one.
+                return len(handled[file.source.path] & words.SERVER_REQUESTS) > 1
             case Result():
                 # Built here, or for a dispatcher that imports this; a test that imports the server builds none.
                 dispatchers = (file.source.path, *self._importers.get(file.source.path, ()))
@@ -235,14 +239,15 @@ class Project:
     def _is_endpoint(self, route: Route, facts: Iterable[Fact]) -> bool:
         """A GET or DELETE route beside the POST route of the same path, in a file that routes MCP methods."""
         facts = list(facts)
-        path = route.path.removesuffix("#stream")
-        posts = {other.path.removesuffix("#stream") for other in facts if isinstance(other, Route) and other.key == "POST"}
-        speaks = any(isinstance(other, (Handler, Header)) for other in facts)
-        in_scope = any(isinstance(other, Header) and other.key == "mcp-session-id" and other.scope == route.scope for other in facts)
-        if not speaks:
+        path, _, mark = route.path.partition("#")
+        posts = {other.path.partition("#")[0] for other in facts if isinstance(other, Route) and other.key == "POST"}
+        if not any(isinstance(other, (Handler, Header)) for other in facts):
             return False
+        if mark == "registered":  # its handler stands elsewhere
+            return path in posts and any(isinstance(other, Header) and other.key == "mcp-session-id" for other in facts)
+        in_scope = any(isinstance(other, Header) and other.key == "mcp-session-id" and other.scope == route.scope for other in facts)
         if route.key == "GET":  # without a stream it is a page about the endpoint
-            return in_scope or (route.path.endswith("#stream") and bool(posts))
+            return in_scope or (mark == "stream" and bool(posts))
         return in_scope or path in posts
 
     def _neighbours(self, file: FileFacts) -> set[str]:

@@ -105,6 +105,9 @@ def test_a_handler_is_found_in_every_shape(text, shape):
         'asyncio.create_subprocess_exec("ping", "-c", "1", host)\n',
         'x = hasattr(client, "initialize")\n',
         'span.set_attribute("initialized", ready)\n',
+        'conn.send_event("ping", {})\n',
+        'skip = os.getenv("SKIP", "tools/call").split(",")\n',
+        'self.create_context("completion", "completion/complete")\n',
     ],
 )
 def test_words_that_mean_something_else_are_left_alone(text):
@@ -181,6 +184,8 @@ def test_other_numbers_are_no_codes(text):
         ('r = {"protocolVersion": "2025-06-18", "clientInfo": {}}\n', VersionUse.SEND),
         ('PROTOCOL_VERSION = "2025-06-18"\n', VersionUse.CONSTANT),
         ('SUPPORTED = ("2024-11-05", "2025-06-18")\n', VersionUse.LIST),
+        ('SUPPORTED = tuple(dict.fromkeys(("2024-11-05", "2025-06-18")))\n', VersionUse.LIST),
+        ('Revision = Literal["2024-11-05", "2025-06-18"]\n', VersionUse.LIST),
         ('v = params.get("protocolVersion", "2025-06-18")\n', VersionUse.DEFAULT),
         ('v = params.get("protocolVersion") or "2025-06-18"\n', VersionUse.DEFAULT),
         ('v = os.environ.get("MCP_VERSION", "2025-06-18")\n', VersionUse.DEFAULT),
@@ -221,6 +226,8 @@ def test_a_version_that_stands_by_its_name_is_reported_at_the_constant_only():
         ("def f(mcp_session_id: Annotated[str, Header()]): pass\n", HeaderUse.ALIAS),
         ('def f(sid: str = Header(None, alias="Mcp-Session-Id")): pass\n', HeaderUse.ALIAS),
         ('cors(expose_headers=["mcp-session-id"])\n', HeaderUse.LIST),
+        ('self.allow("Content-Type, Mcp-Session-Id, Accept")\n', HeaderUse.LIST),
+        ('ok = "mcp-session-id" in response.headers\n', HeaderUse.READ),
     ],
 )
 def test_a_header_is_found_in_every_spelling(text, use):
@@ -250,6 +257,22 @@ def test_routes_of_the_endpoint_are_told_from_others():
         + '@app.delete("/mcp")\nasync def end(): pass\n@app.get("/health")\nasync def health(): pass\n'
     )
     assert [fact.key for fact in facts(text, Route) if fact.key != "POST"] == ["GET", "DELETE"]
+
+
+def test_a_registered_page_beside_the_endpoint_is_no_stream():
+    text = (
+        ANCHOR
+        + 'ROUTES = [Route("/health", health, methods=["GET"]), Route("/mcp", mcp, methods=["POST"])]\nsid = r.headers.get("mcp-session-id")\n'
+    )
+    assert [fact.key for fact in facts(text, Route) if fact.key != "POST"] == []
+    both = ANCHOR + 'app.add_api_route("/mcp", mcp, methods=["GET", "POST", "DELETE"])\nsid = r.headers.get("mcp-session-id")\n'
+    assert [fact.key for fact in facts(both, Route) if fact.key != "POST"] == ["GET", "DELETE"]
+
+
+def test_expected_and_faked_results_of_tests_are_nobodys_answers():
+    text = 'if method == "tools/list": pass\nr = {"tools": TOOLS}\n'
+    assert facts(text, Result, "tests/test_server.py") == []
+    assert len(facts(text, Result, "server.py")) == 1
 
 
 def test_a_session_store_needs_the_session_header():

@@ -46,7 +46,7 @@ _SENDING = re.compile(
 )
 _NOT_SENDING = re.compile(
     r"^(patch|object|hasattr|getattr|setattr|delattr|assert\w*|get|pop|append|join|split|replace|startswith|endswith|Event|_|format|index|count|remove"
-    r"|discard|setdefault|run|Popen|check_output|check_call|\w*subprocess\w*|system|spawn\w*|exec\w*|which|add_argument|add_parser|Path|compile|match|search|sub|mark|param|parametrize|Literal|TypeVar|print"
+    r"|discard|setdefault|getenv|run|Popen|check_output|check_call|\w*subprocess\w*|system|spawn\w*|exec\w*|which|add_argument|add_parser|Path|compile|match|search|sub|mark|param|parametrize|Literal|TypeVar|print"
     r"|_report|title|cast|include_router|tool|command|option|Field|items|encode|len|str|sorted|set|list|tuple|frozenset|dict|any|all|isinstance)$"
 )
 _METHOD_KEYS = frozenset({"method", "rpc_method", "method_name", "methodname"})
@@ -64,7 +64,7 @@ def classify(uses: Sequence[Use], *, speaks: bool) -> Iterator[Fact]:
             yield from _error_code(use, value, speaks)
         elif isinstance(value, str):
             method = words.SPELLINGS.get(value, value)
-            if method in words.METHODS or use.role is Role.SUBSTRING:
+            if method in words.METHODS or (use.role is Role.SUBSTRING and value.lower() not in words.HEADERS):
                 yield from _method(replace(use, value=value), method, groups, speaks)
             elif value.lower() in words.HEADERS or value == "HTTP_MCP_SESSION_ID":
                 yield from _header(use, "mcp-session-id" if value == "HTTP_MCP_SESSION_ID" else value.lower(), speaks)
@@ -146,7 +146,10 @@ def _method(use: Use, method: str, groups: _Groups, speaks: bool) -> Iterator[Fa
             and (not common or groups.is_mcp(use) or _REGISTRY_LIKE.search(last))
         ):
             yield _handler(use, method, Shape.REGISTER)
-        case Role.ARGUMENT if last and not _NOT_SENDING.match(last) and (_SENDING.search(last) or (not common and method in words.METHODS)):
+        # An unknown name may send what only this protocol has; what is kept or common needs a name that says so.
+        case Role.ARGUMENT if (
+            last and not _NOT_SENDING.match(last) and (_SENDING.search(last) or not (common or method in words.KEPT_REQUESTS))
+        ) and not (common and "event" in last.lower()):
             yield _send(use, method, Shape.ARGUMENT)
         case Role.KEYWORD if str(use.name) in _METHOD_KEYS:
             yield _send(use, method, Shape.KEYWORD)

@@ -12,6 +12,8 @@ from .shapes import is_callable, is_named_version, text, value_kind
 from .walk import Walk, is_word
 
 _JSON_METHOD = re.compile(r'\\?"method\\?"\s*:\s*\\?"([A-Za-z_$/]+)\\?"')
+# Access-Control-Allow-Headers: "Content-Type, Mcp-Session-Id"; prose does not end at a comma.
+_LISTED = re.compile(r"^([\w-]+,\s*)*mcp-session-id(,\s*[\w-]+)*$", re.IGNORECASE)
 _STAMPS = frozenset({"resultType", "ttlMs", "cacheScope", "_meta"})
 _RESULT_FIELDS: Mapping[str, frozenset[str]] = {
     "tools": frozenset({"nextCursor"}),
@@ -158,6 +160,8 @@ class Literals(Walk):
                 self._use(Role.OTHER, text, node)
             elif "method" in text:
                 self._json_text(node, text)
+            elif _LISTED.search(text):
+                self._use(Role.OTHER, "mcp-session-id", node)
             else:
                 self._event(node, text)
 

@@ -154,7 +154,11 @@ class Class(Fact):
 
 @dataclass(frozen=True, slots=True)
 class Route(Fact):
-    """An HTTP route or verb handler of the MCP endpoint; `key` is the verb."""
+    """An HTTP route or verb handler of the MCP endpoint; `key` is the verb.
+
+    Behind the path stands a mark: `#stream` for a handler that opens an event stream, `#registered` for a route that is
+    registered elsewhere than at its handler, `#handler` (without a path) for a method named after the verb.
+    """
 
     path: str = ""
 

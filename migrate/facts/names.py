@@ -57,7 +57,9 @@ class Names:
                 return self._joined([part.value if isinstance(part, ast.FormattedValue) else part for part in parts], owner, local, depth)
             case ast.Set(elts=items) | ast.Tuple(elts=items) | ast.List(elts=items):
                 return self._merged(items, owner, local, depth)
-            case ast.Call(func=ast.Name(id="frozenset" | "set" | "tuple" | "list"), args=[items]):
+            case ast.Subscript(value=ast.Name(id="Literal") | ast.Attribute(attr="Literal"), slice=ast.Tuple(elts=items)):
+                return self._merged(items, owner, local, depth)
+            case ast.Call(func=ast.Name(id="frozenset" | "set" | "tuple" | "list") | ast.Attribute(attr="fromkeys"), args=[items]):
                 found = self.value(items, owner, local, depth)
                 return found if isinstance(found, tuple) else None
             case ast.Call(func=ast.Name(id="int"), args=[text]):

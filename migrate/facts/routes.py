@@ -65,7 +65,7 @@ class Routes(Walk):
             verbs = ["GET"] if called == "add_get" else ["DELETE"] if called == "add_delete" else self._listed_verbs(node)
             for verb in verbs:
                 if verb in ("GET", "DELETE", "POST"):
-                    self.facts.append(Route(self._span(node), verb, self._scope, path=text))
+                    self.facts.append(Route(self._span(node), verb, self._scope, path=f"{text}#registered"))
 
     def _stream_mark(self, function: ast.FunctionDef | ast.AsyncFunctionDef) -> str:
         """A mark behind the path of a handler that opens an event stream."""

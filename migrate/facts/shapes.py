@@ -39,8 +39,10 @@ def is_collection(node: ast.expr) -> bool:
     match node:
         case ast.Set() | ast.List() | ast.Tuple():
             return True
-        case ast.Call(func=ast.Name(id="frozenset" | "set" | "tuple" | "list"), args=[inner]):
+        case ast.Call(func=ast.Name(id="frozenset" | "set" | "tuple" | "list") | ast.Attribute(attr="fromkeys"), args=[inner]):
             return is_collection(inner)
+        case ast.Subscript(value=ast.Name(id="Literal") | ast.Attribute(attr="Literal"), slice=ast.Tuple()):
+            return True
         case ast.BinOp(op=ast.BitOr() | ast.Add(), left=left, right=right):
             return is_collection(left) or is_collection(right)
     return False
@@ -50,7 +52,7 @@ def elements(node: ast.expr) -> Iterator[ast.expr]:
     match node:
         case ast.Set(elts=items) | ast.List(elts=items) | ast.Tuple(elts=items):
             yield from items
-        case ast.Call(args=[inner]):
+        case ast.Call(args=[inner]) | ast.Subscript(slice=inner):
             yield from elements(inner)
         case ast.BinOp(left=left, right=right):
             yield from elements(left)
