@@ -65,6 +65,7 @@ class Server:
     prompts: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # name -> arguments
     needs: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # tools that ask the client -> arguments
     logs: Mapping[str, list[str]] = field(default_factory=dict)  # level -> what the calls log at it
+    questions: int | None = None  # that the calls and prompts bring; None: one for each of `needs`
     answers: Mapping[str, Any] = field(default_factory=dict)  # to the server's own requests, in the legacy script
     path: str = "/mcp"  # of the endpoint, when the command (or the environment) names a {port}
     environment: Mapping[str, str] = field(default_factory=dict)
