@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 
 from ..source import Source, Span
 from . import vocabulary as words
@@ -18,7 +18,7 @@ from .questions import WORDS, questions
 from .routes import VERBS
 from .sessions import session_gates
 from .shapes import alternatives, elements, is_callable, is_collection, is_empty_container, is_trivial, is_value, texts
-from .syntax import descend, fields
+from .syntax import FIELDS, descend
 from .walk import is_word
 
 _HANDSHAKE = frozenset({"initialize", "notifications/initialized", "initialized"})
@@ -81,31 +81,24 @@ class _Statements(Expressions):
 
     def _body(self, body: list[ast.stmt]) -> None:
         for statement in body:
-            match statement:
-                case ast.FunctionDef() | ast.AsyncFunctionDef():
-                    self._function(statement)
-                case ast.ClassDef():
-                    self._class(statement)
-                case ast.If():
-                    self._if(statement)
-                case ast.Match():
-                    self._match(statement)
-                case ast.Assign(targets=targets, value=value):
-                    self._assign(statement, targets, value)
-                case ast.AnnAssign():
-                    self._annotated(statement)
-                case ast.Assert():
-                    pass  # what a test expects is no code that answers or sends
-                case ast.Expr(value=ast.Constant(value=str())):
-                    pass  # a docstring, or text left where it has no effect
-                case ast.Import() | ast.ImportFrom():
-                    self._import(statement)
-                case _:
-                    self._children(statement)
+            # By class, not by a chain of cases: the commonest statements would be the last.
+            visit = _VISITS.get(statement.__class__)
+            if visit is not None:
+                visit(self, statement)
+            else:
+                self._children(statement)
+
+    def _simple(self, statement: ast.Expr | ast.Return) -> None:
+        # A text alone is a docstring, or left where it has no effect.
+        if statement.value is not None and not (isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)):
+            self._expression(statement.value)
+
+    def _nothing(self, statement: ast.stmt) -> None:
+        """What a test expects is no code that answers or sends; the others have no expressions."""
 
     def _children(self, statement: ast.stmt) -> None:
         """Any other statement: its expressions, then its blocks."""
-        for field in fields(type(statement)):
+        for field in FIELDS[statement.__class__]:
             child = getattr(statement, field)
             if isinstance(child, ast.expr):
                 self._expression(child)
@@ -221,8 +214,9 @@ class _Statements(Expressions):
             return self._literal_fields.get(name)
         return value if is_word(value) else None
 
-    def _assign(self, node: ast.Assign, targets: list[ast.expr], value: ast.expr) -> None:
-        for target in targets:
+    def _assign(self, node: ast.Assign) -> None:
+        value = node.value
+        for target in node.targets:
             match target:
                 case ast.Name(id=name):
                     self._named(node, name, value)
@@ -363,3 +357,21 @@ class _Statements(Expressions):
                     for method in [verb.upper()] if verb in VERBS else self._listed_verbs(node):
                         self._route(function, method, path)
         self._expression(node)
+
+
+# Unbound, as in `expressions`.
+_VISITS: Mapping[type[ast.stmt], Callable[..., None]] = {
+    ast.FunctionDef: _Statements._function,
+    ast.AsyncFunctionDef: _Statements._function,
+    ast.ClassDef: _Statements._class,
+    ast.If: _Statements._if,
+    ast.Match: _Statements._match,
+    ast.Assign: _Statements._assign,
+    ast.AnnAssign: _Statements._annotated,
+    ast.Expr: _Statements._simple,
+    ast.Return: _Statements._simple,
+    ast.Import: _Statements._import,
+    ast.ImportFrom: _Statements._import,
+    ast.Assert: _Statements._nothing,
+    ast.Pass: _Statements._nothing,
+}

@@ -10,36 +10,39 @@ from .literals import Literals
 from .model import Call, Ref, Role
 from .routes import Routes
 from .shapes import call_text, dotted_text, elements, is_callable, is_collection, is_int_call, is_named_version, is_trivial
-from .syntax import fields
+from .syntax import FIELDS
 from .walk import is_word
 
 _LOGGERS = frozenset(
     {"debug", "info", "warning", "warn", "error", "exception", "critical", "log", "print", "echo", "fail", "skip", "xfail"}
 )
-_SILENT = frozenset({ast.Name, ast.Load, ast.Store, type(None), str, int})
+# Names alone are half of all nodes and say nothing: they are not even pushed.
+_SILENT = frozenset({ast.Name, type(None), str})
 
 
 class Expressions(Literals, Routes):
     """The part of a walk that reads expressions."""
 
     def _expression(self, root: ast.expr, body: list[ast.stmt] | None = None) -> None:
+        if root.__class__ is ast.Name:
+            return
         stack: list[ast.AST] = [root]
         while stack:
             node = stack.pop()
             kind = node.__class__
+            if kind is ast.Constant:
+                self._constant(node)  # type: ignore[arg-type]
+                continue
             visit = _VISITS.get(kind)
             if visit is not None:
                 if kind is ast.Compare and body is not None:
                     self._compare(node, body)  # type: ignore[arg-type]
                 else:
                     visit(self, node)
-                if kind is ast.Constant:
-                    continue
-            for field in fields(kind):
+            for field in FIELDS[kind]:
                 child = getattr(node, field)
                 if child.__class__ is list:
-                    # Names and contexts are two thirds of all nodes and say nothing alone: they are not even pushed.
-                    stack.extend([item for item in reversed(child) if item.__class__ not in _SILENT])
+                    stack += [item for item in reversed(child) if item.__class__ not in _SILENT]
                 elif child.__class__ not in _SILENT:
                     stack.append(child)
 
@@ -71,24 +74,22 @@ class Expressions(Literals, Routes):
             self._claim(one)
 
     def _member(self, item: ast.expr, container: ast.expr, *, negated: bool, body: list[ast.stmt] | None) -> None:
-        subject = ast.unparse(item)
         value = self._value(item)
         if isinstance(value, str) and not isinstance(container, (ast.Set, ast.List, ast.Tuple, ast.Dict)):
             if is_word(value) or value in ("init", "initial"):
                 self._use(Role.SUBSTRING, value, item, subject=ast.unparse(container), negated=negated)
                 self._claim(item)
             return
+        held = self._value(container)
         if is_collection(container):
             for element in elements(container):
                 inner = self._value(element)
                 if is_word(inner):
                     assert inner is not None
-                    self._use(Role.MEMBER, inner, element, subject=subject, negated=negated, name=self._value(container) or "")
+                    self._use(Role.MEMBER, inner, element, subject=ast.unparse(item), negated=negated, name=held or "")
                     self._claim(element)
-        else:
-            held = self._value(container)
-            if (isinstance(held, tuple) and is_word(held)) or (isinstance(held, Ref) and is_word(held)):
-                self._use(Role.MEMBER, held, container, subject=subject, negated=negated)
+        elif isinstance(held, (tuple, Ref)) and is_word(held):
+            self._use(Role.MEMBER, held, container, subject=ast.unparse(item), negated=negated)
 
     def _call(self, node: ast.Call) -> None:
         called = self._called(node)
@@ -226,7 +227,6 @@ _VISITS: Mapping[type[ast.AST], Callable[..., None]] = {
     ast.Call: Expressions._call,
     ast.Subscript: Expressions._subscript,
     ast.BoolOp: Expressions._bool_op,
-    ast.Constant: Expressions._constant,
     ast.UnaryOp: Expressions._negative,
     ast.Tuple: Expressions._tuple,
     ast.JoinedStr: Expressions._joined,

@@ -26,6 +26,7 @@ _RESULT_FIELDS: Mapping[str, frozenset[str]] = {
     "completion": frozenset(),
     "supportedVersions": frozenset({"capabilities", "instructions", "serverInfo"}),
 }
+_EVENT_STARTS = ("event:", "id:", "retry:")
 _EVENT_FIELD = re.compile(r"(?:event: ?\w+\n)?(id|retry): ?\S+\r?\n")
 
 
@@ -152,18 +153,23 @@ class Literals(Walk):
         self._event(node, literal)
 
     def _constant(self, node: ast.Constant) -> None:
-        if (node.value.__class__ is not str and node.value.__class__ is not bytes) or id(node) in self._claimed:
+        text = node.value
+        if isinstance(text, bytes):
+            text = text.decode("latin-1")
+        elif not isinstance(text, str):
             return
-        text = node.value.decode("latin-1") if isinstance(node.value, bytes) else node.value
-        if isinstance(text, str):
-            if text in words.METHODS or text.lower() in words.HEADERS or text in words.META_KEYS or text == "HTTP_MCP_SESSION_ID":
+        # Most texts are none of these, and claims need not be looked up for them.
+        if text in words.WHOLE or text.lower() in words.HEADERS:
+            if id(node) not in self._claimed:
                 self._use(Role.OTHER, text, node)
-            elif "method" in text:
+        elif "method" in text:
+            if id(node) not in self._claimed:
                 self._json_text(node, text)
-            elif _LISTED.search(text):
-                self._use(Role.OTHER, "mcp-session-id", node)
-            else:
+        elif text.startswith(_EVENT_STARTS):
+            if id(node) not in self._claimed:
                 self._event(node, text)
+        elif "," in text and _LISTED.search(text) and id(node) not in self._claimed:
+            self._use(Role.OTHER, "mcp-session-id", node)
 
     def _event(self, node: ast.expr, text: str) -> None:
         """Server-sent events with a meaning for the protocol."""

@@ -5,29 +5,39 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-_FIELDS: dict[type[ast.AST], tuple[str, ...]] = {}
 # Texts, numbers and the nodes that say nothing: load or store, which operator.
-_WITHOUT_CHILDREN = frozenset({"ctx", "op", "ops", "kind", "type_comment", "attr", "id", "arg", "name", "asname", "module"})
+_PLAIN = frozenset(
+    {
+        "arg", "asname", "attr", "conversion", "ctx", "id", "is_async", "kind", "kwd_attrs", "level", "module", "name", "op", "ops", "rest",
+        "simple", "str", "type_comment",
+    }
+)  # fmt: skip
+_LEAVES = frozenset({ast.Constant, ast.MatchSingleton, ast.Global, ast.Nonlocal, ast.alias})
+# `{**x}` has no key, and `*, x` no default.
+_WITH_GAPS = frozenset({ast.Dict, ast.arguments})
 
 
-def fields(kind: type[ast.AST]) -> tuple[str, ...]:
-    """The fields of a node type that can hold children."""
-    found = _FIELDS.get(kind)
-    if found is None:
-        found = _FIELDS[kind] = tuple(name for name in kind._fields if name not in _WITHOUT_CHILDREN)
-    return found
+class _Fields(dict[type[ast.AST], tuple[str, ...]]):
+    def __missing__(self, kind: type[ast.AST]) -> tuple[str, ...]:
+        found = () if kind in _LEAVES else tuple(name for name in kind._fields if name not in _PLAIN)
+        self[kind] = found
+        return found
+
+
+FIELDS = _Fields()
+"""The fields of a node type that can hold children: a node, None, or a list of nodes."""
 
 
 def children(node: ast.AST) -> list[ast.AST]:
     """The nodes directly below, in source order."""
     found: list[ast.AST] = []
-    for name in _FIELDS.get(node.__class__) or fields(node.__class__):
+    for name in FIELDS[node.__class__]:
         child = getattr(node, name)
         if child.__class__ is list:
-            found += [item for item in child if isinstance(item, ast.AST)]
-        elif isinstance(child, ast.AST):
+            found += child
+        elif child is not None:
             found.append(child)
-    return found
+    return [child for child in found if child is not None] if node.__class__ in _WITH_GAPS else found
 
 
 def descend(root: ast.AST) -> Iterator[ast.AST]:

@@ -14,23 +14,13 @@ from .syntax import descend
 
 def is_word(value: Value | None) -> bool:
     """Whether a value belongs to the vocabulary, or is a constant of another module that may."""
-    match value:
-        case str():
-            return (
-                value in words.METHODS
-                or value in words.SPELLINGS
-                or value in words.VERSIONS
-                or value in words.META_KEYS
-                or value.lower() in words.HEADERS
-                or value == "HTTP_MCP_SESSION_ID"
-            )
-        case int():
-            return value in words.RETIRED_CODES or value in words.DRAFT_CODES or value in words.RESERVED_CODES
-        case Ref(name=name):
-            return name.rpartition(".")[2].isupper()
-        case tuple():
-            return any(is_word(item) for item in value)
-    return False
+    if isinstance(value, str):
+        return value in words.TEXTS or value.lower() in words.HEADERS
+    if isinstance(value, int):
+        return value in words.RETIRED_CODES or value in words.DRAFT_CODES or value in words.RESERVED_CODES
+    if isinstance(value, Ref):
+        return value.name.rpartition(".")[2].isupper()
+    return isinstance(value, tuple) and any(map(is_word, value))
 
 
 class Walk:
