@@ -23,7 +23,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from mcp_migrate.rewrite import module
-from mcp_migrate.rewrite.module import Part, complete, parts_of, render
+from mcp_migrate.rewrite.module import HOSTS, Part, complete, parts_of, render
 from mcp_migrate.runtime import mcp_stateless
 from mcp_migrate.runtime.mcp_stateless import InputRequired, Refused, Stateless
 
@@ -73,6 +73,39 @@ def answering(mcp: Stateless, result: Any = None, **boundary: Any) -> tuple[Call
 @pytest.fixture(autouse=True)
 def _outside_of_any_request() -> None:
     mcp_stateless._current.set(None)
+
+
+def test_exceptions_of_a_dispatcher_reach_its_caller_as_they_are() -> None:
+    @server().boundary
+    def handle(message: Any) -> Any:
+        return next(tool for tool in [] if tool)
+
+    @server().boundary
+    async def slow(message: Any) -> Any:
+        raise LookupError(message["method"])
+
+    for message in (legacy("tools/call"), modern("tools/call", {"name": "gone"})):
+        with pytest.raises(StopIteration):
+            handle(message)
+        with pytest.raises(LookupError, match="tools/call"):
+            asyncio.run(slow(message))
+
+
+def test_the_writer_of_a_class_method_is_found_on_the_class() -> None:
+    mcp, sent = server(), []
+
+    class Server:
+        @classmethod
+        @mcp.boundary(send="send")
+        def handle(cls, message: Any) -> None:
+            raise AssertionError("the early reply ends the request")
+
+        @classmethod
+        def send(cls, message: Any) -> None:
+            sent.append(message)
+
+    Server.handle(modern("no/such"))
+    assert [code(reply) for reply in sent] == [-32601]
 
 
 # -- which messages are of this revision, and what is refused -------------------------------------------------
@@ -1128,9 +1161,16 @@ def load(text: str) -> ModuleType:
     return loaded
 
 
+OVER_HTTP = HOSTS | {Part.EXCHANGE, Part.ENDPOINT, Part.STREAMS, Part.CHANGES}
+
+
 def every() -> list[frozenset[Part]]:
-    choices = (frozenset(choice) for size in range(len(Part) + 1) for choice in itertools.combinations(Part, size))
-    return sorted({complete(choice) for choice in choices}, key=sorted)
+    """All combinations of the parts for messages, and each HTTP host alone, with each of these, and with all of them."""
+    plain = [part for part in Part if part not in OVER_HTTP]
+    choices = [frozenset(choice) for size in range(len(plain) + 1) for choice in itertools.combinations(plain, size)]
+    for host in HOSTS:
+        choices += [frozenset({host, part}) for part in (*plain, Part.STREAMS)] + [ALL - HOSTS | {host}, ALL - HOSTS - {Part.LISTEN, Part.STREAMS} | {host}]
+    return sorted({*map(complete, choices), complete({Part.STREAMS}), complete({Part.ENDPOINT})}, key=sorted)
 
 
 def name_of(parts: frozenset[Part]) -> str:
@@ -1155,7 +1195,9 @@ def test_every_combination_passes_the_linter(folder: Path) -> None:
 
 
 def test_every_part_passes_the_type_checker(folder: Path, tmp_path: Path) -> None:
-    chosen = {complete({part}) for part in Part} | {complete(ALL - {part}) for part in Part} | {frozenset(), ALL}
+    whole = ALL - OVER_HTTP
+    chosen = {complete({part}) for part in whole} | {complete(whole - {part}) for part in whole} | {frozenset(), whole}
+    chosen |= {parts for parts in every() if parts & HOSTS}
     files = [str(folder / f"{name_of(parts)}.py") for parts in chosen]
     assert run("mypy", "--strict", "--python-version", "3.10", "--cache-dir", str(tmp_path), *files) == ""
 
@@ -1221,7 +1263,7 @@ def test_the_source_is_the_module_with_all_parts() -> None:
     assert spec is not None
     assert spec.origin is not None
     assert Path(spec.origin).name == module.FILE_NAME
-    public = {name for name in vars(load(render(ALL))) if not name.startswith("_")}
+    public = {name for name in vars(load(render(ALL - OVER_HTTP))) if not name.startswith("_")}
     assert public == {name for name in vars(mcp_stateless) if not name.startswith("_")}
 
 

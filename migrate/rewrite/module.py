@@ -11,6 +11,7 @@ from functools import cache
 from importlib import resources
 
 from .. import __version__, runtime
+from .joined import joined
 
 FILE_NAME = "mcp_stateless.py"
 _STEM = FILE_NAME.removesuffix(".py")
@@ -28,14 +29,39 @@ class Part(str, Enum):
     ASK = "ask"  # MCP.ask and InputRequired
     HANDSHAKE = "handshake"  # MCP.handshake in the answer to initialize
     HTTP = "http"  # headers for begin, and http_status
+    CHANGES = "changes"  # subscriptions/listen on any channel
+    EXCHANGE = "exchange"  # what all HTTP hosts share
+    STREAMS = "streams"  # subscriptions/listen over HTTP, and MCP.publish
+    ENDPOINT = "endpoint"  # what the decorators of endpoints share
+    ASGI = "asgi"  # MCP.asgi around FastAPI, Starlette and other applications
+    WSGI = "wsgi"  # MCP.wsgi around Flask and other applications
+    DJANGO = "django"  # @MCP.django on a view
+    AIOHTTP = "aiohttp"  # @MCP.aiohttp on a handler
+    TORNADO = "tornado"  # @MCP.tornado on a method of a request handler
+    HTTP_SERVER = "http_server"  # @MCP.http_server(path) on do_POST, do_GET, do_DELETE
+    AWS_LAMBDA = "aws_lambda"  # @MCP.aws_lambda(path) on a handler
 
 
 _NEEDS = {
     Part.SEND: {Part.BOUNDARY},
     # Log messages and change notifications can only be held back or tagged where they leave.
     Part.LOGGING: {Part.OUTGOING},
-    Part.LISTEN: {Part.OUTGOING},
+    Part.LISTEN: {Part.OUTGOING, Part.CHANGES},
+    Part.EXCHANGE: {Part.HTTP},
+    Part.STREAMS: {Part.HTTP, Part.CHANGES},
+    Part.ENDPOINT: {Part.EXCHANGE},
+    Part.ASGI: {Part.EXCHANGE},
+    Part.WSGI: {Part.EXCHANGE},
+    Part.DJANGO: {Part.ENDPOINT},
+    Part.AIOHTTP: {Part.ENDPOINT},
+    Part.TORNADO: {Part.ENDPOINT},
+    Part.HTTP_SERVER: {Part.ENDPOINT},
+    Part.AWS_LAMBDA: {Part.ENDPOINT},
 }
+# A claim that is made on one channel is made on all: these can keep it.
+_STREAMING = frozenset({Part.ASGI, Part.WSGI, Part.DJANGO, Part.AIOHTTP, Part.TORNADO, Part.HTTP_SERVER})
+HOSTS = _STREAMING | {Part.AWS_LAMBDA}
+_IN_FOLDER = (Part.EXCHANGE, Part.STREAMS, Part.ENDPOINT, *(part for part in Part if part in HOSTS))
 _ATTRIBUTES = {
     "boundary": Part.BOUNDARY,
     "outgoing": Part.OUTGOING,
@@ -44,6 +70,8 @@ _ATTRIBUTES = {
     "client_capabilities": Part.CAPABILITIES,
     "ask": Part.ASK,
     "handshake": Part.HANDSHAKE,
+    "publish": Part.STREAMS,
+    **{part.value: part for part in HOSTS},
 }
 _NAMES = {"InputRequired": Part.ASK, "http_status": Part.HTTP}
 _ORIGIN = """\
@@ -51,22 +79,26 @@ Written by mcp-migrate {version} for this server, which owns it. As long as nobo
 may add parts to it; to get it anew, delete it and run `mcp-migrate fix`."""
 _BLOCK = re.compile(r"\s*# \[(?P<end>/?)(?P<part>\w+)\]")
 _INLINE = re.compile(r"  # -(?P<part>\w+): (?P<text>.+)")
-_SEAL = re.compile(r"^# parts: (?P<parts>[a-z ]*); digest: (?P<digest>[0-9a-f]{16})\n", re.MULTILINE)
+_WIDTH = 120
+_SEAL = re.compile(r"^# parts: (?P<parts>[a-z_ ]*); digest: (?P<digest>[0-9a-f]{16})\n", re.MULTILINE)
 
 
 def complete(parts: Iterable[Part]) -> frozenset[Part]:
     """The parts with all that they need."""
     closed = frozenset(parts)
     more = closed.union(*(_NEEDS.get(part, set()) for part in closed))
+    if Part.LISTEN in closed and closed & _STREAMING:
+        more |= {Part.STREAMS}
     return closed if more == closed else complete(more)
 
 
 def render(parts: frozenset[Part], newline: str = "\n") -> str:
     """The text of the module with these parts and what they need."""
     chosen = complete(parts)
-    body = _without_unused_imports("\n".join(_lines(_source().splitlines(), chosen)))
+    texts = [_text(name, chosen) for name in (FILE_NAME, *(f"hosts/{part.value}.py" for part in _IN_FOLDER if part in chosen))]
+    body = _without_unused_imports(joined(texts[0], texts[1:]))
     summary, rest = re.sub(r"\n{4,}", "\n\n\n", body).rstrip("\n").split('\n"""\n', 1)
-    names = " ".join(part.value for part in Part if part in chosen)
+    names = " ".join(part.value for part in Part if part in chosen and part not in complete(chosen - {part}))
     origin = _ORIGIN.format(version=__version__)
     head, tail = f'{summary}\n\n{origin}\n"""\n', f"{rest}\n"
     sealed = f"{head}# parts: {names}; digest: {_digest(names, head + tail)}\n{tail}"
@@ -81,7 +113,7 @@ def parts_of(text: str) -> frozenset[Part] | None:
         return None
     names = seal["parts"].split()
     # A later version may know parts that this one does not.
-    return frozenset(map(Part, names)) if {*names} <= {part.value for part in Part} else None
+    return complete(map(Part, names)) if {*names} <= {part.value for part in Part} else None
 
 
 def used(tree: ast.Module, handles: Collection[str]) -> Iterator[Part]:
@@ -112,8 +144,12 @@ def notified(tree: ast.Module) -> Iterator[Part]:
 
 
 @cache
-def _source() -> str:
-    return resources.files(runtime).joinpath(FILE_NAME).read_text(encoding="utf-8")
+def _source(name: str) -> str:
+    return resources.files(runtime).joinpath(name).read_text(encoding="utf-8")
+
+
+def _text(name: str, chosen: frozenset[Part]) -> str:
+    return "\n".join(_lines(_source(name).splitlines(), chosen))
 
 
 def _lines(lines: list[str], chosen: frozenset[Part]) -> Iterator[str]:
@@ -141,7 +177,9 @@ def _without_unused_imports(text: str) -> str:
         if isinstance(node, (ast.Import, ast.ImportFrom)):
             names = [alias.name for alias in node.names if alias.name in used]
             lead = f"from {node.module} import" if isinstance(node, ast.ImportFrom) else "import"
-            lines[node.lineno - 1] = f"{lead} {', '.join(names)}" if names else "\0"
+            line = f"{lead} {', '.join(names)}" if names else "\0"
+            several = "\n    ".join([f"{lead} (", *(f"{name}," for name in names)]) + "\n)"
+            lines[node.lineno - 1] = line if len(line) <= _WIDTH else several
     return "\n".join(line for line in lines if line != "\0")
 
 

@@ -36,12 +36,11 @@ _UNSERVED -= {"logging"}
 _LEVELS = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
 _LOG_LEVEL = _OURS + "logLevel"
 # [/logging]
-# [outgoing]
-_ACKNOWLEDGED = "notifications/subscriptions/acknowledged"
-# [/outgoing]
-# [listen]
+# [changes]
 _UNSERVED -= {"listChanged", "subscribe"}
 _CHANGES = {f"notifications/{kind}/list_changed": f"{kind}ListChanged" for kind in ("tools", "prompts", "resources")}
+# [/changes]
+# [listen]
 _UPDATED = "notifications/resources/updated"
 # [/listen]
 # [handshake]
@@ -137,6 +136,9 @@ class Stateless:
         # For the server's own resources/subscribe; what listen requests watch is in it as well.
         self.subscribed: set[str] = set()
         # [/listen]
+        # [streams]
+        self._streams: list[Any] = []
+        # [/streams]
 
     @property
     def modern(self) -> bool:
@@ -209,45 +211,64 @@ class Stateless:
             raise TypeError(f"boundary finds no parameter {name!r} for the message in {function!r}")
         at, is_async = names.index(name), inspect.iscoroutinefunction(function)
 
-        async def serve(args: tuple[Any, ...], kwargs: Message) -> Any:
-            given: Any = kwargs[name] if name in kwargs else args[at] if at < len(args) else None
+        def enter(args: tuple[Any, ...], kwargs: Message) -> tuple[Message | None, bool, tuple[Any, ...], Message]:
+            """The reply to give at once, and whether the function has to run, with its arguments."""
+            own = {**given} if isinstance(given := find(args, kwargs), dict) else given
+            early = self.begin(own)
+            request = _current.get()
+            # [listen]
+            if request is not None and request.settled:
+                return None, False, args, kwargs
+            # [/listen]
+            if early is None and request is not None:
+                request.wrapped = True
+                kwargs = {**kwargs, name: own} if name in kwargs else kwargs
+                args = args if name in kwargs else (*args[:at], own, *args[at + 1 :])
+            return early, early is None, args, kwargs
+
+        def find(args: tuple[Any, ...], kwargs: Message) -> Any:
+            return kwargs[name] if name in kwargs else args[at] if at < len(args) else None
+
+        def is_inner(args: tuple[Any, ...], kwargs: Message) -> bool:
+            # The server calls itself: that is part of the request in progress.
             outer = _current.get()
-            if outer is not None and outer.wrapped and not _is_modern(given):
-                # The server calls itself: that is part of the request in progress.
-                reply = function(*args, **kwargs)
-                return await reply if is_async else reply
+            return outer is not None and outer.wrapped and not _is_modern(find(args, kwargs))
+
+        def leave(reply: Any) -> Any:
+            request = _current.get()
+            if request is None or not _is_reply(reply):
+                return reply
+            # A notification is never answered.
+            return None if request.id is None else self.finish({**reply, "id": request.id})
+
+        def end(ending: Ending, args: tuple[Any, ...], kwargs: Message) -> Message | None:
+            given = _dict(find(args, kwargs))
+            return self.finish({"jsonrpc": "2.0", "id": given["id"], **ending.body}) if "id" in given else None
+
+        # [send]
+        def write(reply: Message, args: tuple[Any, ...], kwargs: Message) -> Any:
+            me = args[0] if names[0] in ("self", "cls") and args else getattr(function, "__self__", None)
+            known = {**function.__globals__, **dict(zip(names, args, strict=False)), **kwargs}
+            return (send if callable(send) else getattr(me, send, None) or known[send])(reply)
+
+        # [/send]
+        # Two wrappers, for a coroutine may not let a StopIteration of the function through.
+        @functools.wraps(function)
+        async def wrapper(*args: Any, **kwargs: Any) -> Any:
+            if is_inner(args, kwargs):
+                return await function(*args, **kwargs)
             token = _current.set(None)
             try:
-                own = {**given} if isinstance(given, dict) else given
-                early = self.begin(own)
-                request = _current.get()
-                # [listen]
-                if request is not None and request.settled:
-                    return None
-                # [/listen]
-                if early is None:
-                    if request is not None:
-                        request.wrapped = True
-                        kwargs = {**kwargs, name: own} if name in kwargs else kwargs
-                        args = args if name in kwargs else (*args[:at], own, *args[at + 1 :])
+                early, runs, args, kwargs = enter(args, kwargs)
+                if runs:
                     try:
-                        reply = function(*args, **kwargs)
-                        reply = await reply if is_async else reply
-                        if request is None or not _is_reply(reply):
-                            return reply
-                        # A notification is never answered.
-                        return None if request.id is None else self.finish({**reply, "id": request.id})
+                        return leave(await function(*args, **kwargs))
                     except Ending as ending:
-                        if "id" not in _dict(given):
-                            return None
-                        early = self.finish({"jsonrpc": "2.0", "id": given["id"], **ending.body})
+                        early = end(ending, args, kwargs)
                 # [send]
-                if send:
-                    me = args[0] if names[0] == "self" and args else getattr(function, "__self__", None)
-                    known = {**function.__globals__, **dict(zip(names, args, strict=False)), **kwargs}
-                    write = send if callable(send) else getattr(me, send, None) or known[send]
-                    sent = write(early)
-                    return await sent if is_async and inspect.isawaitable(sent) else None
+                if send and early is not None:
+                    sent = write(early, args, kwargs)
+                    return await sent if inspect.isawaitable(sent) else None
                 # [/send]
                 return early
             finally:
@@ -255,16 +276,25 @@ class Stateless:
                 _current.reset(token)
 
         @functools.wraps(function)
-        async def wrapper(*args: Any, **kwargs: Any) -> Any:
-            return await serve(args, kwargs)
-
-        @functools.wraps(function)
         def sync_wrapper(*args: Any, **kwargs: Any) -> Any:
+            if is_inner(args, kwargs):
+                return function(*args, **kwargs)
+            token = _current.set(None)
             try:
-                # A coroutine that never waits runs to its end at the first step.
-                serve(args, kwargs).send(None)
-            except StopIteration as end:
-                return end.value
+                early, runs, args, kwargs = enter(args, kwargs)
+                if runs:
+                    try:
+                        return leave(function(*args, **kwargs))
+                    except Ending as ending:
+                        early = end(ending, args, kwargs)
+                # [send]
+                if send and early is not None:
+                    write(early, args, kwargs)
+                    return None
+                # [/send]
+                return early
+            finally:
+                _current.reset(token)
 
         return wrapper if is_async else sync_wrapper
 
@@ -302,7 +332,7 @@ class Stateless:
             return tagged + (legacy if method in _CHANGES or not tagged else [])
         # [/listen]
         # Nothing else may reach a client of this revision that it did not ask for, and no request at all.
-        asked = method is None or method in ("notifications/progress", _ACKNOWLEDGED)
+        asked = method is None or method in ("notifications/progress", "notifications/subscriptions/acknowledged")
         return [message] if asked else legacy
 
     # [/outgoing]
@@ -378,8 +408,9 @@ class Stateless:
         modern = modern or given.get("mcp-protocol-version") == VERSION
         # [/http]
         if "id" not in message and isinstance(method, str):
-            # A notification does not say its revision; it comes from the client of the latest request.
-            return _Request(None, method, params, meta) if modern or self._last_modern else None
+            # A notification does not say its revision; without headers it comes from the client of the latest request.
+            modern = modern or (self._last_modern and headers is None)  # -http:  and headers is None
+            return _Request(None, method, params, meta) if modern else None
         self._last_modern = modern or not self.legacy
         if not self._last_modern:
             self._met_legacy = True
@@ -433,10 +464,10 @@ class Stateless:
         return None
 
     def _serves(self, method: str) -> bool:
-        # [listen]
+        # [changes]
         if method == "subscriptions/listen":
             return bool(self._grants())
-        # [/listen]
+        # [/changes]
         feature = _FEATURES.get(method.partition("/")[0])
         known = self.methods is None or method in self.methods or method == "server/discover"
         return known and method not in _REMOVED and (feature is None or feature in self._claims())
@@ -457,7 +488,7 @@ class Stateless:
             return claims | {name: {} for name in _FEATURES.values() if name in served - _UNSERVED}
         return {name: claim for name, claim in claims.items() if name in served or name not in features}
 
-    # [listen]
+    # [changes]
     def _grants(self) -> set[str]:
         """What subscriptions/listen can be granted."""
         claims = self._claims()
@@ -465,8 +496,8 @@ class Stateless:
         subscribe = _dict(claims.get("resources")).get("subscribe")
         return {f"{kind}ListChanged" for kind in kinds} | ({"resourceSubscriptions"} if subscribe else set())
 
-    def _listen(self, request: _Request) -> Message:
-        """Opens a stream on the shared channel; its first message is the acknowledgement."""
+    def _acknowledged(self, request: _Request) -> tuple[set[str], list[str], Message]:
+        """What a subscriptions/listen is granted, the URIs it watches, and the first message of its stream."""
         wanted, grants = request.params.get("notifications"), self._grants()
         if not isinstance(wanted, dict):
             raise Refused(-32602, "Invalid params: notifications must be an object")
@@ -474,11 +505,18 @@ class Stateless:
         uris = wanted.get("resourceSubscriptions")
         if isinstance(uris, list) and "resourceSubscriptions" in grants:
             granted["resourceSubscriptions"] = [uri for uri in uris if isinstance(uri, str)]
-        watched = granted.get("resourceSubscriptions", ())
-        self._granted[request.id] = {*granted, *watched}
+        watched = granted.get("resourceSubscriptions", [])
+        method = "notifications/subscriptions/acknowledged"
+        first = {"jsonrpc": "2.0", "method": method, "params": {"notifications": granted}}
+        return {*granted, *watched}, watched, _tagged(first, request.id)
+
+    # [/changes]
+    # [listen]
+    def _listen(self, request: _Request) -> Message:
+        """Opens a stream on the shared channel; its first message is the acknowledgement."""
+        self._granted[request.id], watched, first = self._acknowledged(request)
         self.subscribed.update(watched)
-        acknowledged = {"jsonrpc": "2.0", "method": _ACKNOWLEDGED, "params": {"notifications": granted}}
-        return _tagged(acknowledged, request.id)
+        return first
 
     # [/listen]
     def _stamped(self, result: Any, request: _Request) -> Any:
@@ -529,13 +567,13 @@ def _own(request: _Request) -> Message:
     return {**params, **({"_meta": meta} if meta else {})}
 
 
-# [listen]
+# [changes]
 def _tagged(message: Message, stream: Any) -> Message:
     params = _dict(message.get("params"))
     return {**message, "params": {**params, "_meta": {**_dict(params.get("_meta")), _OURS + "subscriptionId": stream}}}
 
 
-# [/listen]
+# [/changes]
 # [ask]
 def _digest(value: Any) -> str:
     return hashlib.sha256(json.dumps(value, sort_keys=True, default=str).encode()).hexdigest()
