@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib.resources import files
 from types import MappingProxyType
@@ -17,10 +17,11 @@ from .rule import Entry, Rule, Severity
 
 PACKAGE = f"{__package__}.rules"
 ANY = "*"
+_SHARED = "shared.yaml"  # what the findings of several rules say
 FIX_WORDS = ("always", "sometimes", "never")
 
 _REQUIRED = frozenset({"id", "title", "message", "severity", "fix", "why", "instead", "spec"})
-_OPTIONAL = frozenset({"match", "messages", "covers", "data"})
+_OPTIONAL = frozenset({"match", "messages", "covers", "data", "hints"})
 
 # Every scalar stays text: a revision is no date, and -32002 no number. With libyaml 45 entries cost some 20 ms of CPU, in pure Python 200.
 _Loader: type[yaml.BaseLoader] = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
@@ -107,15 +108,19 @@ def parse(pack: str, name: str, text: str) -> Entry:
         spec=_line(raw["spec"]),
         covers=_list(where, "covers", raw.get("covers", [])),
         data=_lists(where, "data", raw),
+        hints=_texts(where, "hints", raw),
     )
 
 
 def _read_all() -> Iterator[Entry]:
+    shared = yaml.load(files(PACKAGE).joinpath(_SHARED).read_text(encoding="utf-8"), Loader=_Loader)
+    hints = _texts(_SHARED, "hints", shared)
     for pack in files(PACKAGE).iterdir():
         if pack.is_dir() and pack.name.isidentifier():
             for file in pack.iterdir():
                 if file.name.endswith(".yaml"):
-                    yield parse(pack.name, file.name.removesuffix(".yaml"), file.read_text(encoding="utf-8"))
+                    entry = parse(pack.name, file.name.removesuffix(".yaml"), file.read_text(encoding="utf-8"))
+                    yield replace(entry, hints=MappingProxyType({**hints, **entry.hints}))
 
 
 def _line(text: str) -> str:

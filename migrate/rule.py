@@ -80,7 +80,7 @@ class Finding:
     severity: Severity
     applicability: Applicability
     fact: Fact | None = None
-    hint: str = ""  # why there is no fix, or what is left to decide
+    hint: str = ""  # what the fix does, why there is none, or what is left to decide
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +101,8 @@ class Entry:
     spec: str
     covers: tuple[str, ...] = ()  # items of rules/spec.yaml, as "section/name"
     data: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # the numbers and words that the rule works with
+    # What is said beside the message, by case: `safe`, `unsafe` and `manual` go with every finding of that applicability.
+    hints: Mapping[str, str] = field(default_factory=dict)
 
 
 class Rule(Protocol):
@@ -153,5 +155,5 @@ class Context:
             severity=self.entry.severity if severity is None else severity,
             applicability=applicability,
             fact=fact,
-            hint=hint,
+            hint=hint or self.entry.hints.get(applicability.word, ""),
         )

@@ -15,6 +15,7 @@ from .discover import Exclude, File, Unreadable
 from .engine import Fixed, InternalError
 from .facts.model import Dispatcher
 from .files import Change
+from .forecast import foretold, without_boundaries
 from .mark import mark
 from .project import Project
 from .project import read as facts_of
@@ -22,7 +23,7 @@ from .reading import Reading
 from .report.model import Report, Seen, place
 from .rule import Applicability, Era, Finding
 from .sieve import Sieve, Sifted
-from .source import Span
+from .suppress import is_commented
 
 SAFE = Applicability.SAFE
 
@@ -68,22 +69,11 @@ class Run:
 
     def check(self, read: Reading) -> Sifted:
         """The findings of what was read; those that a boundary would settle are called safe to fix where `fix` can put one."""
-        sifted = self.sieve.sift([*read.unreadable, *self._found(read.project)], read.sources, read.locations)
-        wirings = [finding for finding in sifted.findings if finding.applicability is SAFE and isinstance(finding.fact, Dispatcher)]
-        if not wirings:
-            return sifted
-        # Cheaper than the fix itself: only links, and asks the other rules, with the boundaries as given.
-        paths, rules = {finding.path for finding in wirings}, {finding.rule for finding in wirings}
-        files = (dataclasses.replace(read.project.files[path], boundary=frozenset({"fix"})) for path in paths)
-        left = {_identity(finding) for finding in self._found(read.project.replace(files), *rules) if finding.applicability is not SAFE}
-        return sifted._replace(
-            findings=[
-                finding
-                if finding.fact is None or finding.rule in rules or _identity(finding) in left
-                else dataclasses.replace(finding, applicability=SAFE)
-                for finding in sifted.findings
-            ]
-        )
+        sifted = self._sifted(read, self._found(read.project))
+        findings = foretold(sifted.findings, read.project, self._found, self.entries)
+        if self.era is Era.MODERN and any(isinstance(finding.fact, Dispatcher) and finding.applicability is SAFE for finding in findings):
+            findings = self._without_deleted(findings, read)
+        return sifted._replace(findings=findings)
 
     def fix(self, read: Reading, *, unsafe: bool) -> Fixed:
         """What `fix` would make of what was read. A file from standard input stays alone: no other is written for it."""
@@ -107,7 +97,8 @@ class Run:
 
     def left(self, read: Reading, fixed: Fixed) -> Sifted:
         """The findings that a fix would leave; `read` is what would be read then."""
-        return self.sieve.sift([*read.unreadable, *fixed.remaining], read.sources, read.locations)
+        sifted = self._sifted(read, fixed.remaining)
+        return sifted._replace(findings=foretold(sifted.findings, read.project, self._found, self.entries))
 
     def marked(self, read: Reading, sifted: Sifted) -> Reading:
         """What would be read with a comment above everything that only a human can do."""
@@ -180,9 +171,28 @@ class Run:
         """The keys of all findings, for a baseline in this folder."""
         return [key._replace(path=_relative_to(self.location(key.path), folder)) for key in sifted.keys]
 
-    def _found(self, project: Project, *without: str) -> list[Finding]:
-        ignore = (*self.ignore, *without)
-        return engine.check(project, self.catalog, self.era, select=self.select, ignore=ignore, on_error=self.failures.append)
+    def _found(self, project: Project) -> list[Finding]:
+        return engine.check(project, self.catalog, self.era, select=self.select, ignore=self.ignore, on_error=self.failures.append)
+
+    def _sifted(self, read: Reading, findings: Iterable[Finding]) -> Sifted:
+        # What a boundary settles, a comment may have kept before; the comment still says what it said.
+        bare = without_boundaries(read.project) if any(map(is_commented, read.sources.values())) else None
+        settled = self._found(bare) if bare is not None else []
+        return self.sieve.sift([*read.unreadable, *findings], read.sources, read.locations, settled=settled)
+
+    def _without_deleted(self, findings: Iterable[Finding], read: Reading) -> list[Finding]:
+        """What goes with the handlers that the modern era deletes; only the fix itself knows that."""
+        told = len(self.failures)
+        left = self.fix(read, unsafe=False)
+        del self.failures[told:]
+        sources = {path: file.source for path, file in left.project.files.items()}
+        keys = frozenset(baseline.keys_of(left.remaining, sources))
+        return [
+            dataclasses.replace(finding, applicability=SAFE, hint=self.entries[finding.rule].hints["deleted"])
+            if finding.applicability is not SAFE and finding.fact is not None and key not in keys
+            else finding
+            for finding, key in zip(findings, baseline.keys_of(findings, read.sources), strict=True)
+        ]
 
     def _contents(self, tick: Callable[[int], None]) -> Iterator[tuple[File, bytes] | Unreadable]:
         if self.flags.stdin is not None:
@@ -217,10 +227,6 @@ class Run:
         except (BaselineError, UnicodeDecodeError) as error:
             raise BaselineError(f"{file}: {error}") from error
         return (key._replace(path=_relative_to(os.path.join(file.parent.absolute(), key.path), Path(self.root))) for key in keys)
-
-
-def _identity(finding: Finding) -> tuple[str, str, Span]:
-    return finding.rule, finding.path, finding.span
 
 
 def _linked(project: Project, one: str, other: str) -> bool:

@@ -47,11 +47,17 @@ class Sieve:
         """The findings of one file that no comment silences: those that `fix` may touch."""
         return judge(source, self.wanted(findings), self.entries, self.active).kept
 
-    def sift(self, findings: Iterable[Finding], sources: Mapping[str, Source], found: Iterable[str]) -> Sifted:
-        """All findings of a run through all sieves. `found` are the paths of all files that were read, parsed or not."""
+    def sift(
+        self, findings: Iterable[Finding], sources: Mapping[str, Source], found: Iterable[str], *, settled: Iterable[Finding] = ()
+    ) -> Sifted:
+        """All findings of a run through all sieves. `found` are the paths of all files that were read, parsed or not.
+
+        `settled` is what would be found without the boundaries: a comment that silences it is of use.
+        """
         by_path: defaultdict[str, list[Finding]] = defaultdict(list)
         for finding in self.wanted(findings):
             by_path[finding.path].append(finding)
+        settled = list(settled)
         kept: list[Finding] = []
         suppressed = 0
         for path in sorted({*by_path, *sources}):
@@ -59,7 +65,8 @@ class Sieve:
             if path not in sources or any(finding.rule == UNREADABLE for finding in by_path[path]):
                 kept += by_path[path]
                 continue
-            judged = judge(sources[path], by_path[path], self.entries, self.active - self.ignored_in(path))
+            gone = [finding for finding in settled if finding.path == path]
+            judged = judge(sources[path], by_path[path], self.entries, self.active - self.ignored_in(path), settled=gone)
             kept += [*judged.kept, *judged.unused]
             suppressed += judged.silenced
         kept.sort(key=lambda finding: (finding.path, finding.span, finding.rule))

@@ -33,30 +33,33 @@ class Judged(NamedTuple):
     unused: list[Finding]
 
 
-def judge(source: Source, findings: Iterable[Finding], entries: Mapping[str, Entry], active: frozenset[str]) -> Judged:
+def judge(
+    source: Source, findings: Iterable[Finding], entries: Mapping[str, Entry], active: frozenset[str], *, settled: Iterable[Finding] = ()
+) -> Judged:
     """Splits one file's findings by its comments. `entries` has every rule by id; only the `active` ones ran.
 
-    A comment counts for a finding if it stands on the first or the last line of the finding's span.
+    A comment counts for a finding if it stands on the first or the last line of the finding's span. One for a `settled` finding
+    is not unused.
     """
     findings = list(findings)
     suppressions = list(suppressions_of(source))
     if not suppressions:
         return Judged(findings, 0, [])
     spelled = {spelling: entry.id for entry in entries.values() for spelling in (entry.id, entry.name)}
-    used: set[tuple[Suppression, str]] = set()
-    kept = []
-    for found in findings:
+
+    def silencing(found: Finding) -> set[tuple[Suppression, str]]:
         lines = (source.position(found.span.start).line, source.position(found.span.end).line)
-        by = {
+        return {
             (suppression, spelling)
             for suppression in suppressions
             if suppression.whole_file or suppression.line in lines
             for spelling in _spellings(suppression)
             if spelling == "" or spelled.get(spelling) == found.rule
         }
-        used |= by
-        if not by:
-            kept.append(found)
+
+    by = [silencing(found) for found in findings]
+    used = set[tuple[Suppression, str]]().union(*by, *map(silencing, settled))
+    kept = [found for found, comments in zip(findings, by, strict=True) if not comments]
     unused = []
     for suppression in suppressions:
         idle = [
@@ -69,9 +72,14 @@ def judge(source: Source, findings: Iterable[Finding], entries: Mapping[str, Ent
     return Judged(kept, len(findings) - len(kept), unused if UNUSED in active else [])
 
 
+def is_commented(source: Source) -> bool:
+    """Whether a file may hold suppressions; cheaper than looking for them."""
+    return _MARK in source.text
+
+
 def suppressions_of(source: Source) -> Iterator[Suppression]:
     """Every suppression in the comments of a file, in order; text in strings does not count."""
-    if _MARK not in source.text:
+    if not is_commented(source):
         return
     for token in _comments(source):
         for found in _DIRECTIVE.finditer(token.string):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from ..facts.model import Constant, Fact, Handler, Shape
+from ..facts.model import Constant, Dispatcher, Fact, Handler, Shape
 from ..rewrite.edits import Edit
 from ..rule import Applicability, Context, Era, Finding, Need, Severity
 
@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
 # A pattern that also covers other methods, or a type that describes one, has no branch of its own to take away.
 _SHARED = frozenset({Shape.SUBSTRING, Shape.PREFIX, Shape.TYPE})
-
-_BOUNDARY = "behind a boundary only older clients reach it"
 
 
 def check(fact: Fact, ctx: Context) -> Iterator[Finding]:
@@ -26,9 +24,9 @@ def check(fact: Fact, ctx: Context) -> Iterator[Finding]:
     if isinstance(fact, Constant):
         yield ctx.finding(fact, severity=Severity.NOTE)
     elif _is_removable(fact, ctx):
-        yield ctx.finding(fact, Applicability.SAFE)
+        yield ctx.finding(fact, Applicability.SAFE, hint=ctx.entry.hints["removed"])
     else:
-        yield ctx.finding(fact, hint=_BOUNDARY if isinstance(fact, Handler) and not ctx.wired(fact) else "")
+        yield ctx.finding(fact, hint=ctx.entry.hints["alone"] if isinstance(fact, Handler) and not _is_routed(ctx) else "")
 
 
 def fix(fact: Fact, tree: Tree, ctx: Context) -> Iterator[Edit | Need]:
@@ -38,6 +36,13 @@ def fix(fact: Fact, tree: Tree, ctx: Context) -> Iterator[Edit | Need]:
 
     if isinstance(fact, Handler) and _is_removable(fact, ctx):
         yield from handlers.remove(fact, tree)
+
+
+def _is_routed(ctx: Context) -> bool:
+    """Whether a dispatcher is known in this file, or in one beside it in the import graph: its finding tells what can be done."""
+    path = ctx.file.source.path
+    near = (path, *ctx.project.imports(path), *ctx.project.importers(path))
+    return any(isinstance(fact, Dispatcher) for one in near for fact in ctx.project.files[one].facts)
 
 
 def _is_removable(fact: Fact, ctx: Context) -> bool:

@@ -188,11 +188,19 @@ def test_a_rule_is_found_by_id_and_by_name() -> None:
 
 def test_facts_find_their_entries() -> None:
     found = catalog.load()
-    assert [entry.name for entry in found.entries_for(model.Handler(Span(0, 1), "ping"))] == ["ping"]
+    assert [entry.name for entry in found.entries_for(model.Handler(Span(0, 1), "ping"))] == ["ping", "kept_handler"]
     assert [entry.name for entry in found.entries_for(model.ErrorCode(Span(0, 1), "-32002"))] == ["retired_code", "reserved_code"]
     assert found.entries_for(model.Handler(Span(0, 1), "tools/list")) == ()
     assert found.entries_for(model.Handler(Span(0, 1), Ref("app.PING"))) == ()
-    assert found.table["Handler", "ping"] == (found.rule("ping"),)
+    assert found.table["Handler", "ping"] == (found.rule("ping"), found.rule("kept_handler"))
+
+
+def test_every_entry_has_the_hints_that_several_rules_share_and_may_word_them_anew() -> None:
+    shared = {"bounded", "blocked", "alone", "removed", "deleted"}
+    assert all(shared <= entry.hints.keys() for entry in ENTRIES)
+    hard_coded = catalog.load().rule("hard_coded_version")
+    assert hard_coded is not None
+    assert hard_coded.hints["blocked"].format(rule="MCP301", place="line 3") == "goes away once MCP301 (line 3) is wired"
 
 
 def test_an_entry_is_read_whole() -> None:
@@ -224,6 +232,7 @@ def test_an_entry_is_read_whole() -> None:
         (("{Handler: [ping]}", "[ping]"), "`match` must map"),
         (("{Handler: [ping]}", "{Handler: ping}"), "`match.Handler` must be a list"),
         (("spec: none", "spec: none\nmessages: {Send: [a]}"), "`messages` must map"),
+        (("spec: none", "spec: none\nhints: {safe: [a]}"), "`hints` must map"),
         (("spec: none", "spec: none\ncovers: removed/ping"), "`covers` must be a list"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",

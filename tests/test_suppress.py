@@ -36,6 +36,13 @@ def test_a_comment_on_the_line_silences_the_rule(comment):
     assert judged(f"HERE = 1  {comment}\n", TASKS) == ([], 1, [])
 
 
+def test_a_comment_for_what_a_boundary_settles_is_of_use():
+    source = Source("app.py", "HERE = 1  # mcp-migrate: ignore[MCP114, MCP201] -- the old clients need it\n")
+    kept, silenced, unused = judge(source, [], ALL, RUNNING, settled=[at(source, "HERE", TASKS)])
+    assert (kept, silenced) == ([], 0)
+    assert [("MCP201" in finding.message, "MCP114" in finding.message) for finding in unused] == [(True, False)]
+
+
 def test_only_the_named_rules_are_silenced():
     assert judged("HERE = 1  # mcp-migrate: ignore[MCP114]\n", TASKS, CODES) == (["MCP201"], 1, [])
 

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from .asking import Asking
-from .functions import Function, Module, dotted, root, targets, walk
+from .functions import Function, Module, dotted, targets, walk
 from .syntax import descend
 from .waiters import Doubt
 
@@ -95,21 +95,6 @@ def _looked_up(function: Function, module: Module) -> set[str]:
 
 def _names_in(value: ast.expr) -> set[str]:
     return {node.id if isinstance(node, ast.Name) else node.attr for node in descend(value) if isinstance(node, ast.Name | ast.Attribute)}
-
-
-def _tabled(function: Function, module: Module) -> set[str]:
-    """The functions in tables that this one looks into, and registered ones if it calls what it looked up."""
-    found: set[str] = set()
-    mentioned = _mentioned(function)
-    for node in descend(module.tree):
-        match node:
-            case ast.Assign(value=value) | ast.AnnAssign(value=ast.expr() as value) if isinstance(value, _TABLES):
-                if any((dotted(target).rsplit(".", 1)[-1] or root(target)) in mentioned for target in targets(node)):
-                    found |= _names_in(value)
-    if any(_is_dynamic(node, function, module) for node in function.own):
-        found |= {other.short for other in module.functions.values() if other.node.decorator_list}
-        found |= {other.short for other in module.functions.values() if "getattr" in mentioned and other.owner == function.owner}
-    return found
 
 
 def _is_dynamic(node: ast.AST, function: Function, module: Module) -> bool:

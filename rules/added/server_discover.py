@@ -11,6 +11,7 @@ from ...rewrite.edits import Edit
 from ...rewrite.servers import Answer
 from ...rewrite.tree import Tree
 from ...rule import Applicability, Context, Finding, Import, Need
+from ...source import Source, Span
 
 
 def check(fact: Fact, ctx: Context) -> Iterator[Finding]:
@@ -18,7 +19,7 @@ def check(fact: Fact, ctx: Context) -> Iterator[Finding]:
         return
     found = servers.answers(ctx.project, ctx.file.source.path, ctx.era)
     if not found:
-        yield ctx.finding(fact, hint="no function was found that takes a message and routes it by its method")
+        yield ctx.finding(fact, hint=ctx.entry.hints["unknown"])
     for answer in found:
         if servers.is_for(fact, answer, ctx.project, ctx.file.source.path, ctx.era):
             yield _finding(fact, answer, ctx)
@@ -35,10 +36,16 @@ def _finding(fact: Dispatcher, answer: Answer, ctx: Context) -> Finding:
     if answer.wiring is None:
         place = ctx.project.files[answer.path].source.position(answer.at.start)
         where = f"line {place.line}" if answer.path == ctx.file.source.path else f"{answer.path}:{place.line}"
-        way_out = f"; {answer.way_out}" if answer.way_out else ""
-        return ctx.finding(fact, hint=f"not wired: {answer.reason} ({where}){way_out}")
+        hint = ctx.entry.hints["blocked"].format(reason=answer.reason, place=where)
+        hint = f"{hint}; {answer.way_out}" if answer.way_out else hint
+        return ctx.finding(fact, span=answer.at if answer.path == ctx.file.source.path and answer.at.end else None, hint=hint)
     # The fix stands where the messages enter, which may be in another file than the handlers.
     entry = Dispatcher(answer.span, "server", methods=fact.methods)
-    return replace(
-        ctx.finding(entry, Applicability.SAFE, span=answer.span if answer.path != ctx.file.source.path else fact.span), path=answer.path
-    )
+    source = ctx.project.files[answer.path].source
+    return replace(ctx.finding(entry, Applicability.SAFE, span=_head(answer.span, source) or fact.span), path=answer.path)
+
+
+def _head(span: Span, source: Source) -> Span | None:
+    """The line that a function begins with; None for the code of a module."""
+    line = source.line(source.position(span.start).line).strip()
+    return Span(span.start, span.start + len(line.encode())) if span.start else None

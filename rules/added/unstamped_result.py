@@ -18,8 +18,8 @@ def check(fact: Fact, ctx: Context) -> Iterator[Finding]:
         # Before the migration one place a method tells enough; after it each forgotten one counts.
         if not fact.stamped and not _is_stamped_elsewhere(ctx) and (modern or _is_first(fact, ctx)):
             yield ctx.finding(fact, message=_message(fact, ctx), severity=severity)
-    # Where results are literals they are the places; an envelope counts only in a file that builds none.
-    elif isinstance(fact, Envelope) and fact.method != "initialize" and not any(_results(ctx)) and not _knows_stamp(ctx):
+    # Where results are literals they are the places; an envelope counts only where none are built.
+    elif isinstance(fact, Envelope) and fact.method != "initialize" and not any(_results_near(ctx)) and not _knows_stamp(ctx):
         yield ctx.finding(fact, severity=severity)
 
 
@@ -34,6 +34,12 @@ def _is_first(result: Result, ctx: Context) -> bool:
 
 def _results(ctx: Context) -> Iterator[Result]:
     return (fact for fact in ctx.file.facts if isinstance(fact, Result))
+
+
+def _results_near(ctx: Context) -> Iterator[Result]:
+    """The results of this file and of those that it imports: what it puts into its envelopes."""
+    for path in (ctx.file.source.path, *ctx.project.imports(ctx.file.source.path)):
+        yield from (fact for fact in ctx.project.files[path].facts if isinstance(fact, Result))
 
 
 def _knows_stamp(ctx: Context) -> bool:

@@ -22,7 +22,7 @@ def check(fact: Fact, ctx: Context) -> Iterator[Finding]:
     final, word = ctx.entry.data[str(fact.key)]
     if word in spoken(fact, ctx.file.source):
         number = _is_number(fact, ctx)
-        yield ctx.finding(fact, Applicability.UNSAFE if number else Applicability.MANUAL, hint=f"it is {final} in the release")
+        yield ctx.finding(fact, Applicability.UNSAFE if number else Applicability.MANUAL, hint=ctx.entry.hints["final"].format(code=final))
 
 
 def fix(fact: Fact, tree: Tree, ctx: Context) -> Iterator[Edit]:

@@ -19,10 +19,6 @@ _EQUAL = re.compile(rb"(==|!=)\s*$")
 _CASE = re.compile(rb"\bcase\s+$")
 _MORE = re.compile(rb"\s*(==|!=|<|>|in\b|is\b|not\b|\|)")
 _NAME = re.compile(r"[A-Za-z_][\w.]*")
-_REVIEW = "the meaning is not shown here: a missing resource is -32602 now, anything else needs a code of its own"
-_BOUNDARY = "behind a boundary it reaches older clients only, and 2026-07-28 requests get -32602"
-_UNUSED = "nothing here uses it: remove it, or give it the code that its users should see"
-_ROLES = "one name is sent and recognised: send -32602, and recognise both"
 
 
 def check(fact: Fact, ctx: Context) -> Iterator[Finding]:
@@ -63,13 +59,13 @@ def _missing_resource(code: ErrorCode, ctx: Context) -> Iterator[Finding]:
     if ctx.settled(code) or (code.use is CodeUse.CONSTANT and _is_recognised_only(code, ctx)):
         return
     if what is Meaning.UNCLEAR:
-        yield ctx.finding(code, message=message, hint=_REVIEW)
+        yield ctx.finding(code, message=message, hint=ctx.entry.hints["unclear"])
     elif ctx.era is Era.DUAL:
-        yield ctx.finding(code, message=message, hint=_BOUNDARY)
+        yield ctx.finding(code, message=message, hint=ctx.entry.hints["sent"])
     elif code.use is CodeUse.SEND or _is_sent_only(code, ctx):
-        yield ctx.finding(code, Applicability.SAFE, message=message)
+        yield ctx.finding(code, Applicability.SAFE, message=message, hint=ctx.entry.hints["renumbered"])
     else:
-        yield ctx.finding(code, message=message, hint=_ROLES if any(_uses(code, ctx)) else _UNUSED)
+        yield ctx.finding(code, message=message, hint=ctx.entry.hints["roles" if any(_uses(code, ctx)) else "unused"])
 
 
 def _recognised(code: ErrorCode, what: Meaning, message: str | None, ctx: Context) -> Iterator[Finding]:
@@ -79,7 +75,8 @@ def _recognised(code: ErrorCode, what: Meaning, message: str | None, ctx: Contex
     if _accept_both(code.span, ctx.file.source, new) is None:
         yield ctx.finding(code, message=message)
     else:
-        yield ctx.finding(code, Applicability.SAFE if what is Meaning.RESOURCE else Applicability.UNSAFE, message=message)
+        sure = Applicability.SAFE if what is Meaning.RESOURCE else Applicability.UNSAFE
+        yield ctx.finding(code, sure, message=message, hint=ctx.entry.hints["both"])
 
 
 def _accept_both(span: Span, source: Source, new: str) -> Edit | None:

@@ -11,9 +11,4 @@ from ...rule import Context, Finding
 def check(fact: Fact, ctx: Context) -> Iterator[Finding]:
     # The wiring of the boundary takes the gates along; what stands behind one is open to the new requests.
     if not ctx.wired(fact):
-        message = "this ends when the first message is not the one of the handshake" if fact.key == "first-message" else None
-        yield ctx.finding(
-            fact,
-            message=message,
-            hint="the boundary opens it, see the finding about `server/discover`" if fact.key == "initialized" else "",
-        )
+        yield ctx.finding(fact, message=ctx.entry.messages.get(str(fact.key)), hint=ctx.entry.hints.get(str(fact.key), ""))

@@ -1,0 +1,67 @@
+"""What the boundary would do for the other findings: those that `fix` takes along, and those that wait until a human has wired it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from .facts.model import Dispatcher
+from .project import Project
+from .rule import Applicability, Entry, Finding
+from .source import Span
+
+Find = Callable[[Project], list[Finding]]
+_SAFE = Applicability.SAFE
+
+
+def foretold(findings: Sequence[Finding], project: Project, find: Find, entries: Mapping[str, Entry]) -> list[Finding]:
+    """The findings; those that `fix` would settle with a boundary are called safe, and those that wait for one say so.
+
+    Cheaper than the fix itself: only links, and asks the rules, with the boundaries as given.
+    """
+    wirings = [finding for finding in findings if isinstance(finding.fact, Dispatcher)]
+    if not wirings:
+        return list(findings)
+    made = {finding.path for finding in wirings if finding.applicability is _SAFE}
+    blocked = [finding for finding in wirings if finding.applicability is not _SAFE and finding.path not in made]
+    with_fix = _left(project, made, find) if made else None
+    with_all = _left(project, made | {finding.path for finding in blocked}, find) if blocked else None
+
+    def told(finding: Finding) -> Finding:
+        if finding.fact is None or isinstance(finding.fact, Dispatcher) or finding.applicability is _SAFE:
+            return finding
+        if with_fix is not None and _identity(finding) not in with_fix:
+            return replace(finding, applicability=_SAFE, hint=_done(entries[finding.rule].hints))
+        if with_all is not None and _identity(finding) not in with_all:
+            return replace(finding, hint=_waits(finding, blocked, project, entries))
+        return finding
+
+    return [told(finding) for finding in findings]
+
+
+def without_boundaries(project: Project) -> Project | None:
+    """The project as if nothing stood in front of its dispatchers; None where nothing does."""
+    bare = [replace(file, boundary=frozenset(), borrows={}) for file in project.files.values() if file.boundary or file.borrows]
+    return project.replace(bare) if bare else None
+
+
+def _left(project: Project, paths: Iterable[str], find: Find) -> frozenset[tuple[str, str, Span]]:
+    """What would still be found by hand with boundaries in these files."""
+    files = (replace(project.files[path], boundary=frozenset({"fix"})) for path in paths)
+    return frozenset(_identity(finding) for finding in find(project.replace(files)) if finding.applicability is not _SAFE)
+
+
+def _done(hints: Mapping[str, str]) -> str:
+    return hints.get("safe", hints["bounded"])
+
+
+def _waits(finding: Finding, blocked: Iterable[Finding], project: Project, entries: Mapping[str, Entry]) -> str:
+    """Which wiring a finding waits for: the one of its own file, if there is one."""
+    wiring = min(blocked, key=lambda one: (one.path != finding.path, abs(one.span.start - finding.span.start)))
+    line = project.files[wiring.path].source.position(wiring.span.start).line
+    place = f"line {line}" if wiring.path == finding.path else f"{wiring.path}:{line}"
+    return entries[finding.rule].hints["blocked"].format(rule=wiring.rule, place=place)
+
+
+def _identity(finding: Finding) -> tuple[str, str, Span]:
+    return finding.rule, finding.path, finding.span
