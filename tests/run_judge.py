@@ -36,11 +36,11 @@ def main(names: list[str]) -> int:
 def _judge(server: Server, era: str, scratch: Path) -> int:
     folder = copy(server.before, scratch / server.name / era)
     fixed = migrate("fix", "--era", era, ".", cwd=folder)
-    if fixed.returncode:
+    if fixed.returncode and not server.left:
         _row(server, era, "NO FIX", "", "", fixed.stdout + fixed.stderr)
         return 1
     asked = server.judged_dual if era == "dual" else era
-    argv = [sys.executable, str(JUDGE), "--strict", "--era", asked, "--stdio", shlex.join(server.argv)]
+    argv = [sys.executable, str(JUDGE), "--strict", "--era", asked, *_target(server)]
     argv += [part for call in server.calls for part in ("--call", call)]
     argv += [part for notify in server.notify for part in ("--notify", notify)]
     done = subprocess.run(argv, cwd=folder, capture_output=True, text=True)
@@ -48,6 +48,13 @@ def _judge(server: Server, era: str, scratch: Path) -> int:
     passed, failed = counts.groups() if counts else ("", "")
     _row(server, asked, "pass" if done.returncode == 0 else "FAIL", passed, failed, done.stdout + done.stderr if done.returncode else "")
     return done.returncode
+
+
+def _target(server: Server) -> list[str]:
+    if not server.http:
+        return ["--stdio", shlex.join(server.argv)]
+    settings = [f"{key}={value}" for key, value in server.environment.items()]
+    return ["--start", shlex.join(["env", *settings, *server.argv]), "--path", server.path]
 
 
 def _row(server: Server, era: str, verdict: str, passed: str, failed: str, detail: str) -> None:
