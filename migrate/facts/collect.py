@@ -14,6 +14,7 @@ from .gates import boundaries, gates, is_boundary_module
 from .mask import parse
 from .model import Class, FileFacts, Import, Ref, Role, Route, Store, Use, Value
 from .names import Names, local_names
+from .offers import offers
 from .questions import WORDS, questions
 from .routes import VERBS
 from .sessions import session_gates
@@ -49,7 +50,7 @@ def collect(source: Source, module: str, *, package: bool = False) -> FileFacts:
             *(questions(functions) if functions is not None and asks else ()),
             *(session_gates(source, tree) if sessions else ()),
         ),
-        uses=tuple(walk.uses),
+        uses=(*walk.uses, *(offers(functions, walk.names) if functions is not None else ())),
         imports=walk.names.imports,
         names=walk.constants,
         stars=tuple(walk.names.stars),

@@ -31,7 +31,9 @@ def gates(module: Module) -> Iterator[Gate]:
     for refusal in refusals(module):
         yield Gate(module.span(refusal.node), "initialized", _scope(module, refusal.node))
     for node in first_messages(module):
-        yield Gate(module.span(node), "first-message", _scope(module, node))
+        around = module.parents[node]
+        asked = next((n.value for n in descend(around.test) if _is_handshake(n)), "") if isinstance(around, ast.If) else ""
+        yield Gate(module.span(node), "first-message", _scope(module, node), expects=str(asked))
 
 
 def conditions(module: Module) -> Iterator[Condition]:

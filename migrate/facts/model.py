@@ -182,6 +182,8 @@ class Envelope(Fact):
 class Gate(Fact):
     """Code that refuses messages for what happened before; `key` is "initialized", "first-message" or "session"."""
 
+    expects: str = ""  # the method that has to come next, where that is named
+
 
 @dataclass(frozen=True, slots=True)
 class Opening(Fact):

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...facts.model import Fact
+from ...facts.model import Fact, Gate
 from ...rule import Context, Finding
 
 
 def check(fact: Fact, ctx: Context) -> Iterator[Finding]:
     # The wiring of the boundary takes the gates along; what stands behind one is open to the new requests.
-    if not ctx.wired(fact):
-        yield ctx.finding(fact, message=ctx.entry.messages.get(str(fact.key)), hint=ctx.entry.hints.get(str(fact.key), ""))
+    if isinstance(fact, Gate) and not ctx.wired(fact):
+        messages = ctx.entry.messages
+        yield ctx.finding(fact, message=messages.get(fact.expects) or messages.get(str(fact.key)), hint=ctx.entry.hints.get(str(fact.key), ""))
