@@ -32,7 +32,8 @@ def gates(module: Module) -> Iterator[Gate]:
         yield Gate(module.span(refusal.node), "initialized", _scope(module, refusal.node))
     for node in first_messages(module):
         around = module.parents[node]
-        asked = next((n.value for n in descend(around.test) if _is_handshake(n)), "") if isinstance(around, ast.If) else ""
+        words = descend(around.test) if isinstance(around, ast.If) else ()
+        asked = next((n.value for n in words if isinstance(n, ast.Constant) and _is_handshake(n)), "")
         yield Gate(module.span(node), "first-message", _scope(module, node), expects=str(asked))
 
 
