@@ -19,6 +19,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
@@ -111,13 +112,16 @@ class Bench:
                 self.start(row, recipe, copies)
             except (OSError, subprocess.SubprocessError) as error:
                 row.trouble = str(error)
+        print(short(row), file=sys.stderr, flush=True)
         return row
 
     def fix(self, project: Path, copy: Path, era: str) -> Fixed:
         done = self._run("fix", "--era", era, ".", cwd=copy)
-        if done.returncode not in (0, 1):
-            return Fixed((), (), 0, 0, (done.stderr or done.stdout).strip().splitlines()[-1])
-        report = json.loads(self._run("check", "--era", era, "--output-format", "json", ".", cwd=copy).stdout)
+        checked = self._run("check", "--era", era, "--output-format", "json", ".", cwd=copy)
+        try:
+            report = json.loads(checked.stdout)
+        except ValueError:
+            return Fixed((), (), 0, 0, (checked.stderr or done.stderr).strip()[-200:] or "nothing was told")
         wired = [f"{file['path']}:{function}" for file in report["files"] for function in file.get("boundary", ())]
         left = [Left(f["rule"], f["name"], f["severity"], f"{f['path']}:{f['line']}", f["hint"]) for f in report["findings"]]
         return Fixed(tuple(wired), tuple(left), *_lines(project, copy))
@@ -133,16 +137,27 @@ class Bench:
         row.session = list(difflib.unified_diff(before, after, "before", "after", lineterm="", n=0))
         if self.judge is None:
             return
+        failures: dict[str, dict[str, str]] = {}
         for era in ERAS:
-            passed, failures = self.ask(hosts[era], era)
-            excused: set[str] = set()
-            if era == "dual" and failures:
-                excused = {check for check in self.ask(hosts["before"], "dual")[1] if _is_legacy(check)}
-            row.judged[era] = Judged(
-                passed,
-                tuple(f"{check}: {detail}" for check, detail in failures.items() if check not in excused),
-                tuple(check for check in failures if check in excused),
+            if not row.fixed[era].wired:
+                row.judged[era] = Judged(0, ("no dispatcher is wired",))
+                continue
+            passed, failures[era] = self.ask(hosts[era], era)
+            row.judged[era] = Judged(passed, tuple(failures[era]))
+        if failures.get("dual"):
+            # What older clients got is compared with what they get, so a fault that was there before does not count.
+            earlier = self.ask(hosts["before"], "dual")[1]
+            modern = failures.get("modern", {})
+            excused = {check for check in earlier if _is_legacy(check) or check not in modern}
+            row.judged["dual"] = Judged(
+                row.judged["dual"].passed,
+                tuple(check for check in failures["dual"] if check not in excused),
+                tuple(check for check in failures["dual"] if check in excused),
             )
+        for era, said in failures.items():
+            judged = row.judged[era]
+            told = tuple(f"{check}: {said[check]}" for check in judged.failures)
+            row.judged[era] = Judged(judged.passed, told, judged.excused)
 
     def ask(self, host: Host, era: str) -> tuple[int, dict[str, str]]:
         """Passed checks, and failed ones with what the judge says."""
@@ -179,6 +194,7 @@ def main() -> int:
     parser.add_argument("--environments", type=Path, default=Path.home() / ".cache" / "mcp-migrate-recipes")
     parser.add_argument("--wired", type=float, default=85)
     parser.add_argument("--passing", type=float, default=90)
+    parser.add_argument("--jobs", type=int, default=2, help="projects at a time")
     parser.add_argument("--output", type=Path)
     options = parser.parse_args()
     recipes = read(options.recipes) if options.recipes else {}
@@ -186,11 +202,8 @@ def main() -> int:
     judge = options.judge or (JUDGE if JUDGE.exists() else None)
     with tempfile.TemporaryDirectory() as temporary:
         bench = Bench(options.tool, judge, options.scratch or Path(temporary), options.environments)
-        rows = []
-        for name in names:
-            row = bench.row(options.corpus / name, recipes.get(name))
-            print(short(row), file=sys.stderr, flush=True)
-            rows.append(row)
+        with ThreadPoolExecutor(options.jobs) as pool:
+            rows = list(pool.map(lambda name: bench.row(options.corpus / name, recipes.get(name)), names))
     goals = list(targets(rows, options.wired, options.passing))
     text = report(rows, goals)
     print(text, end="")

@@ -27,6 +27,7 @@ import yaml
 
 START = 30.0  # seconds until a server listens, or answers its first message
 REPLY = 10.0
+BUILDING = threading.Lock()  # two projects may need one environment
 
 # What differs between two runs of one and the same server.
 CHANGING = re.compile(
@@ -82,7 +83,9 @@ class Host:
         for name, text in recipe.files.items():
             (host.folder / name).write_text(text, encoding="utf-8")
         if recipe.before:
-            subprocess.run(host.argv(recipe.before), cwd=host.folder, check=True, capture_output=True)
+            done = subprocess.run(host.argv(recipe.before), cwd=host.folder, capture_output=True, text=True)
+            if done.returncode:
+                raise OSError(f"{recipe.before}: {done.stderr.strip()[-200:]}")
         return host
 
     def argv(self, command: str) -> list[str]:
@@ -101,12 +104,13 @@ def environment(packages: tuple[str, ...], environments: Path) -> Path:
     key = hashlib.sha256("\n".join(sorted(packages)).encode()).hexdigest()[:12]
     home = environments / key
     done = home / "complete"
-    if not done.exists():
-        subprocess.run([sys.executable, "-m", "venv", "--clear", str(home)], check=True)
-        if packages:
-            pip = [str(home / "bin" / "python"), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *packages]
-            subprocess.run(pip, check=True, stderr=subprocess.DEVNULL)
-        done.touch()
+    with BUILDING:
+        if not done.exists():
+            subprocess.run([sys.executable, "-m", "venv", "--clear", str(home)], check=True)
+            if packages:
+                pip = [str(home / "bin" / "python"), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *packages]
+                subprocess.run(pip, check=True, stderr=subprocess.DEVNULL)
+            done.touch()
     return home / "bin"
 
 
