@@ -9,10 +9,18 @@ from enum import Enum
 
 from .code import Code, Place, assigned
 from .functions import Function, walk
+from .syntax import descend
 from .vocabulary import KEPT_REQUESTS, METHODS
 
 ANCHORS = KEPT_REQUESTS | {"initialize"}
 _MAX_DEPTH = 6
+_TAKES_APART = frozenset({"endswith", "split", "rsplit", "partition", "rpartition", "removeprefix", "removesuffix", "replace"})
+# Names of functions that mention a method and do not route by it; the second ones as beginnings.
+_SAYS = frozenset({"str", "repr", "isinstance", "len", "type", "bool", "format", "append", "add", "dumps", "err", "warn", "startswith"})
+_SPEAKS = (
+    *("log", "debug", "info", "warning", "error", "exception", "critical", "print", "fail", "make_error", "rpc_error", "jsonrpc_error"),
+    *("unknown", "not_found", "unsupported", "method_not_found", "send_error", "create_error", "build_error", "write", "record"),
+)
 
 
 class Origin(Enum):
@@ -88,14 +96,21 @@ def find(code: Code, place: Place) -> Chain | None:
             case ast.Call(func=ast.Attribute(value=base, attr="startswith"), args=[prefix]) if about := subject(code, base, place):
                 # `notifications/` decides nothing about requests; any other prefix may let methods through.
                 complete = complete and (code.text(prefix, place) or "").startswith(("notifications", "$/"))
+            case ast.Call(func=ast.Attribute(value=base, attr=attr)) if attr in _TAKES_APART and subject(code, base, place):
+                complete = False
             case ast.Call(func=ast.Name(id="getattr"), args=[_, name, *_]) if any(
                 subject(code, n, place) for n in walk(name) if isinstance(n, ast.expr)
             ):
                 complete = False
+            case ast.Call(args=args) if not _is_said(node, place):
+                given = [argument for argument in args if isinstance(argument, ast.Name | ast.Attribute | ast.Subscript | ast.Call)]
+                if any(subject(code, argument, place) and _may_route(code, node, argument, place) for argument in given):
+                    complete = False
             case ast.Match(subject=expression, cases=cases):
-                about, texts = _cases(code, expression, cases, place)
+                about, texts, sure = _cases(code, expression, cases, place)
                 if about:
                     seen(about, texts)
+                    complete = complete and sure
     for table in tables:
         methods |= table.keys
         complete = complete and table.complete
@@ -104,6 +119,32 @@ def find(code: Code, place: Place) -> Chain | None:
         return None
     about = next((s for s in subjects if s.origin is Origin.MESSAGE), subjects[0])
     return Chain(place, about, frozenset(methods), complete, tuple(tables))
+
+
+def _is_said(node: ast.Call, place: Place) -> bool:
+    """A call that only speaks of the method: it makes a text or an error of it, or writes it into a log."""
+    name = node.func.attr if isinstance(node.func, ast.Attribute) else node.func.id if isinstance(node.func, ast.Name) else ""
+    if name in _SAYS or name.lstrip("_").lower().startswith(_SPEAKS) or name.endswith(("Error", "Exception")):
+        return True
+    return any(isinstance(around, ast.Raise) for around in place.unit.module.ancestors(node))
+
+
+def _may_route(code: Code, call: ast.Call, argument: ast.expr, place: Place) -> bool:
+    """Whether a call that gets the method may find a handler for it that this scan does not see."""
+    target = code.target(call.func, place)
+    if not isinstance(target, Place) or target.function is None:
+        return target is None
+    at = call.args.index(argument)
+    name = target.function.parameters[at] if at < len(target.function.parameters) else ""
+    if not name or find(code, target) is not None:
+        return False
+    for node in target.nodes:
+        match node:
+            case ast.Subscript(slice=ast.Name(id=found), ctx=ast.Load()) if found == name:
+                return True
+            case ast.Call(args=args) if any(isinstance(a, ast.Name) and a.id == name for a in args) and not _is_said(node, target):
+                return True
+    return False
 
 
 def subject(code: Code, node: ast.expr, place: Place, depth: int = 0) -> Subject | None:
@@ -171,7 +212,8 @@ def _unpacked(code: Code, name: str, place: Place) -> Subject | None:
     return None
 
 
-def _cases(code: Code, expression: ast.expr, cases: list[ast.match_case], place: Place) -> tuple[Subject | None, frozenset[str] | None]:
+def _cases(code: Code, expression: ast.expr, cases: list[ast.match_case], place: Place) -> tuple[Subject | None, frozenset[str], bool]:
+    """What a `match` is about, the methods that its cases name, and whether they name all that it answers."""
     texts: set[str] = set()
     about = subject(code, expression, place)
     routed = about is not None
@@ -197,7 +239,10 @@ def _cases(code: Code, expression: ast.expr, cases: list[ast.match_case], place:
 
     for case in cases:
         read(case.pattern, routed)
-    return about, frozenset(texts) if sure else None
+        # `case name if name in EXTRA`: a method that is captured may be any.
+        captured = {n.name for n in descend(case.pattern) if isinstance(n, ast.MatchAs) and n.name and n.pattern is None}
+        sure = sure and not (routed and captured and case.guard is not None)
+    return about, frozenset(texts), sure
 
 
 def _table(code: Code, node: ast.expr, place: Place, depth: int = 0) -> Table | None:

@@ -8,7 +8,8 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from ..source import Source
-from .functions import Def, Module, dotted, targets, walk
+from . import clientstate
+from .functions import Def, Module, dotted, is_shared, root, targets, walk
 from .model import Gate
 from .syntax import descend
 
@@ -17,6 +18,11 @@ _STATE = re.compile(r"init|ready|state|status|phase|handsh|greet|connect", re.IG
 BOUNDARY_MODULE = "mcp_stateless.py"
 """The name of the file that `fix` writes beside a server."""
 _LEAVES = (ast.Return, ast.Raise, ast.Continue, ast.Break)
+_EMPTY = frozenset({"None", "False", "0", "''", "{}", "[]", "()", "dict()", "list()", "set()"})
+_EMPTY_CALLS = frozenset({"Event", "defaultdict", "Counter", "OrderedDict", "deque", "set", "dict", "list"})
+_FILLS = frozenset({"set", "append", "add", "update", "setdefault", "insert", "extend"})
+# A function that is reached by its name only: `getattr(self, "handle_" + name)`.
+_BY_NAME = re.compile(r"^_*(handle|on|do|rpc|method|mcp|process)_+(\w+_)?initialized?$")
 
 
 class Condition(NamedTuple):
@@ -39,6 +45,15 @@ def gates(module: Module) -> Iterator[Gate]:
 
 def conditions(module: Module) -> Iterator[Condition]:
     """Everything outside of the handshake's own code that is done, or not done, because the handshake has happened."""
+    found: set[ast.expr] = set()
+    for condition in (*_flagged(module), *_marked(module)):
+        if condition.node not in found:
+            found.add(condition.node)
+            yield condition
+
+
+def _flagged(module: Module) -> Iterator[Condition]:
+    """What asks for a flag of the handshake, to refuse or to do anything else."""
     flags = _flags(module)
     if not flags:
         return
@@ -71,6 +86,27 @@ def refusals(module: Module) -> Iterator[Condition]:
                     yield condition
             case ast.match_case() if condition.seen:
                 yield condition
+
+
+def _marked(module: Module) -> Iterator[Condition]:
+    """What refuses as long as something is empty that only the handshake fills, whatever it is called and however it is kept."""
+    own = handshake(module)
+    marks = _marks(module, own)
+    if not marks:
+        return
+    tested: list[ast.If | ast.match_case] = [*module.nodes(ast.If), *module.nodes(ast.match_case)]
+    for node in tested:
+        test = node.test if isinstance(node, ast.If) else node.guard
+        if test is None or node in own or _is_wired(test):
+            continue
+        for part in _operands(test):
+            seen = _filled(part, marks, module)
+            if seen is not None and isinstance(node, ast.If):
+                refusing = node.orelse if seen else node.body
+                if refusing and _refuses(refusing):
+                    yield Condition(part, seen)
+            elif seen:
+                yield Condition(part, seen)
 
 
 def first_messages(module: Module) -> Iterator[ast.stmt]:
@@ -144,6 +180,177 @@ def _flags(module: Module) -> dict[str, set[str]]:
                 if node in handshake:
                     found.setdefault(name, set()).add(ast.unparse(node.value))
     return {name: values for name, values in found.items() if values - {"False", "None"}}
+
+
+def handshake(module: Module) -> frozenset[ast.AST]:
+    """What surely runs for the handshake only: its branches, and functions that nothing else mentions."""
+    inside: set[ast.AST] = set()
+    for branch in module.nodes(ast.If):
+        asks = _asks_handshake(branch.test, module)
+        if asks is not None:
+            inside.update(n for statement in (branch.body if asks else branch.orelse) for n in walk(statement))
+    for case in module.nodes(ast.match_case):
+        named = {n.value for n in descend(case.pattern) if isinstance(n, ast.Constant) and isinstance(n.value, str)} - {"method"}
+        if named and named <= _HANDSHAKE:
+            inside.update(n for statement in case.body for n in walk(statement))
+    if not inside and not _mentions_handshake(module):
+        return frozenset()
+    mentions: dict[str, list[ast.AST]] = {}
+    spelled: list[ast.Name | ast.Attribute] = [*module.nodes(ast.Name), *module.nodes(ast.Attribute)]
+    for node in spelled:
+        mentions.setdefault(_last(node), []).append(node)
+    pending = [f for f in module.functions.values() if f.short != "__init__"]
+    while True:
+        new = [f for f in pending if _is_handshakes(f.node, mentions.get(f.short, []), inside, module)]
+        if not new:
+            return frozenset(inside)
+        pending = [f for f in pending if f not in new]
+        inside.update(n for f in new for n in f.own)
+
+
+def _is_handshakes(function: Def, mentions: list[ast.AST], inside: set[ast.AST], module: Module) -> bool:
+    if _is_decorated(function):
+        return True
+    if not mentions:
+        return _BY_NAME.match(function.name) is not None
+    return all(node in inside or _is_registered(node, module) for node in mentions)
+
+
+def _is_registered(node: ast.AST, module: Module) -> bool:
+    """Whether a function is named here as the handler of the handshake."""
+    match module.parents.get(node):
+        case ast.Dict(keys=keys, values=values):
+            return any(value is node and key is not None and _is_handshake(key) for key, value in zip(keys, values, strict=True))
+        case ast.Call(args=[first, *rest]):
+            return node in rest and _is_handshake(first)
+        case ast.Assign(targets=[ast.Subscript(slice=key)]):
+            return _is_handshake(key)
+    return False
+
+
+def _mentions_handshake(module: Module) -> bool:
+    return any(word.encode() in module.source.utf8 for word in ("initialize", "initialized"))
+
+
+def _asks_handshake(test: ast.expr, module: Module) -> bool | None:
+    """Whether a condition holds for the handshake only (True), for everything else (False), or neither (None)."""
+    match test:
+        case ast.Compare(left=left, ops=[op], comparators=[right]) if isinstance(op, ast.Eq | ast.NotEq):
+            if any((module.string(one) or "") in _HANDSHAKE or _is_handshake_name(one) for one in (left, right)):
+                return isinstance(op, ast.Eq)
+        case ast.Compare(ops=[ast.In()], comparators=[ast.Tuple(elts=elts) | ast.List(elts=elts) | ast.Set(elts=elts)]) if elts:
+            return True if all((module.string(one) or "") in _HANDSHAKE or _is_handshake_name(one) for one in elts) else None
+        case ast.BoolOp(op=ast.And(), values=values):
+            return True if any(_asks_handshake(value, module) for value in values) else None
+        case ast.BoolOp(op=ast.Or(), values=values):
+            return True if all(_asks_handshake(value, module) for value in values) else None
+    return None
+
+
+def _is_handshake_name(node: ast.expr) -> bool:
+    return isinstance(node, ast.Name | ast.Attribute) and "INITIALIZE" in _last(node)
+
+
+def _marks(module: Module, own: frozenset[ast.AST]) -> dict[str, set[str]]:
+    """Where the handshake keeps something that is empty before it, with the source text of what it keeps."""
+    if not own:
+        return {}
+    kept: dict[str, set[str]] = {}
+    other: set[str] = set()
+    stored: list[ast.Assign | ast.AnnAssign | ast.AugAssign] = [
+        *module.nodes(ast.Assign),
+        *module.nodes(ast.AnnAssign),
+        *module.nodes(ast.AugAssign),
+    ]
+    for node in stored:
+        value = node.value
+        for target in targets(node):
+            place = spot(target, module)
+            if not place or value is None:
+                continue
+            if node in own:
+                if _outlives(target, node, module):
+                    kept.setdefault(place, set()).add(ast.unparse(value))
+            elif not _is_empty(value):
+                other.add(place)
+    for call in module.nodes(ast.Call):
+        if isinstance(call.func, ast.Attribute) and call.func.attr in _FILLS and (place := spot(call.func.value, module)):
+            if call not in own:
+                other.add(place)
+            elif _outlives(call.func.value, call, module):
+                kept.setdefault(place, set()).add("")
+    clients = {f"{s.name.lstrip('.')}{f'[{s.key}]' if s.key else ''}" for s in clientstate.capabilities(module)} if kept else set()
+    return {place: values for place, values in kept.items() if place not in other and place not in clients and values - _EMPTY}
+
+
+def _outlives(target: ast.expr, node: ast.AST, module: Module) -> bool:
+    """Whether what is stored here is still there when the function is left."""
+    name, function = root(target), module.function_of(node)
+    if function is None or name == "self":
+        return True
+    return (
+        is_shared(name, function)
+        or (name not in function.assigned and not isinstance(target, ast.Name))
+        or (isinstance(target, ast.Name) and isinstance(node, ast.Call) and name not in function.assigned)
+    )
+
+
+def _is_empty(value: ast.expr) -> bool:
+    if isinstance(value, ast.Call) and dotted(value.func).rpartition(".")[2] in _EMPTY_CALLS:
+        return all(isinstance(argument, ast.Name | ast.Constant) for argument in value.args)
+    if isinstance(value, ast.Dict):
+        return all(_is_empty(one) for one in value.values)
+    return ast.unparse(value) in _EMPTY
+
+
+def spot(node: ast.expr, module: Module) -> str:
+    """How a place that keeps a value is called: `ready` of an object or the module, `state[ready]` for a key, "" for anything else."""
+    match node:
+        case ast.Name() | ast.Attribute():
+            return _flag(node)
+        case ast.Subscript(value=base, slice=key) | ast.Call(func=ast.Attribute(value=base, attr="get"), args=[key, *_]):
+            text, name = module.string(key), spot(base, module)
+            return f"{name}[{text}]" if text and name else ""
+    return ""
+
+
+def _operands(test: ast.expr) -> Iterator[ast.expr]:
+    if isinstance(test, ast.BoolOp):
+        for value in test.values:
+            yield from _operands(value)
+    else:
+        yield test
+
+
+def _filled(condition: ast.expr, marks: dict[str, set[str]], module: Module) -> bool | None:
+    """Whether a condition is true once the handshake has filled a place (True), before that (False), or neither (None)."""
+    match condition:
+        case ast.UnaryOp(op=ast.Not(), operand=operand):
+            seen = _filled(operand, marks, module)
+            return None if seen is None else not seen
+        case ast.Call(func=ast.Attribute(value=value, attr="is_set"), args=[]):
+            return True if spot(value, module) in marks else None
+        case ast.Call(func=ast.Name(id="len" | "bool"), args=[value]):
+            return True if spot(value, module) in marks else None
+        case ast.Compare(left=left, ops=[ast.In() | ast.NotIn() as op], comparators=[right]):
+            text = module.string(left)
+            return isinstance(op, ast.In) if text and f"{spot(right, module)}[{text}]" in marks else None
+        case ast.Compare(left=left, ops=[op], comparators=[right]):
+            if isinstance(left, ast.Call) and isinstance(left.func, ast.Name) and left.func.id == "len" and left.args:
+                left = left.args[0]
+            if (place := spot(left, module)) not in marks:
+                return None
+            match op, ast.unparse(right):
+                case (ast.Is() | ast.Eq(), "None" | "False" | "0" | "''") | (ast.Lt(), "1") | (ast.LtE(), "0"):
+                    return False
+                case (ast.IsNot() | ast.NotEq(), "None" | "False" | "0" | "''") | (ast.Gt(), "0") | (ast.GtE(), "1"):
+                    return True
+                case (ast.Is() | ast.Eq() | ast.IsNot() | ast.NotEq(), text) if text in marks[place]:
+                    return isinstance(op, ast.Is | ast.Eq)
+            return None
+        case ast.Name() | ast.Attribute() | ast.Subscript() | ast.Call():
+            return True if spot(condition, module) in marks else None
+    return None
 
 
 def _handshake(module: Module, handlers: frozenset[str] = frozenset()) -> frozenset[ast.AST]:

@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from ..source import Span
-from . import chains, transport
+from . import approach, chains, handshake, transport
 from .chains import Chain, Origin, Subject
 from .code import Call, Code, Place, Unit, assigned, unwrap
+from .decorators import Decorators, is_changed
 from .emissions import MESSAGES, Emission, Emissions, Kind, Send
 from .functions import dotted, walk
 from .gates import Condition, boundaries, conditions, first_messages, refusals
@@ -61,13 +62,15 @@ class Hooks:
     """Finds the hooks of modules; proofs are shared between them."""
 
     code: Code
+    decorators: Decorators = field(init=False)
     replies: Replies = field(init=False)
     emissions: Emissions = field(init=False)
     _handlers: dict[Place, tuple[Place, ...]] = field(default_factory=dict)  # what a function reaches through its tables
 
     def __post_init__(self) -> None:
-        self.replies = Replies(self.code)
-        self.emissions = Emissions(self.code)
+        self.decorators = Decorators(self.code)
+        self.replies = Replies(self.code, self.decorators)
+        self.emissions = Emissions(self.code, self.decorators)
 
     def find(self, unit: Unit) -> list[Hook | Blocker]:
         """One answer for each dispatcher of the module that no other one contains."""
@@ -96,7 +99,28 @@ class Hooks:
             else:
                 taken.add(chain.place)
             out.append(answer)
-        return out
+        return [*self._apart(out, found)]
+
+    def _apart(self, answers: list[Hook | Blocker], found: list[Chain]) -> Iterator[Hook | Blocker]:
+        """The answers, without hooks on parts of one server: one of several dispatchers knows the handshake, the others do not."""
+        for answer in answers:
+            if isinstance(answer, Hook):
+                inside = self._inside(answer.place)
+                here = [chain for chain in found if chain.place in inside]
+                others = [chain for chain in found if chain.place not in inside]
+                knows = any("initialize" in chain.methods for chain in here)
+                for other in others:
+                    # A server without a handshake beside a whole one is half of it; so is a handshake beside what it leads to.
+                    rest = _requests(other.methods) and not _requests(frozenset().union(*(chain.methods for chain in here)))
+                    if (not knows and "initialize" in other.methods) or (rest and "initialize" not in other.methods):
+                        answer = self._block(
+                            answer.place,
+                            None,
+                            f"`{answer.place.name}` and `{other.place.name}` share the methods of one server",
+                            "put the boundary where the message has been parsed",
+                        )
+                        break
+            yield answer
 
     def _inside(self, place: Place) -> tuple[Place, ...]:
         """Everything that runs when a function runs, its tables' handlers included."""
@@ -207,15 +231,17 @@ class Hooks:
         identity_ = self._identity(place)
         if isinstance(identity_, Blocker):
             return identity_
-        if (problem := self._around(place)) is not None:
+        if (problem := self._around(place, message)) is not None:
             return problem
         noise = self._unsolicited(place.unit)
         if (problem := self._elsewhere(place, noise)) is not None:
             return problem
         never_none = not self.replies.function(place).nothing
+        inside = self._inside(place)
         untested = []
         for call in self.code.callers(place):
-            if self._is_made_up(call, place, message):
+            # What the server asks of itself stays a part of the request in progress.
+            if call.place in inside or self._is_made_up(call, place, message):
                 continue
             match self._tests(call, later=_is_async(place)):
                 case False:
@@ -245,7 +271,7 @@ class Hooks:
         identity_ = self._identity(place)
         if isinstance(identity_, Blocker):
             return identity_
-        if (problem := self._around(place)) is not None:
+        if (problem := self._around(place, message)) is not None:
             return problem
         emissions = [*(send.writer for send in sends), *self._unsolicited(place.unit)]
         if (problem := self._elsewhere(place, emissions)) is not None:
@@ -295,7 +321,7 @@ class Hooks:
         identity_ = self._identity(place)
         if isinstance(identity_, Blocker):
             return identity_
-        if (problem := self._around(place)) is not None:
+        if (problem := self._around(place, message)) is not None:
             return problem
         emissions = [*(send.writer for send in sends), *self._unsolicited(place.unit)]
         if (problem := self._elsewhere(place, emissions)) is not None:
@@ -319,7 +345,7 @@ class Hooks:
         )
 
     # -- what stands around a hook ----------------------------------------------
-    def _around(self, place: Place) -> Blocker | None:
+    def _around(self, place: Place, message: str) -> Blocker | None:
         """Whether the transport is stdio and nothing refuses messages before the hook."""
         way = transport.of(self.code, place)
         if way.http is not None:
@@ -349,6 +375,11 @@ class Hooks:
                     return self._block(
                         at, refusal.node, "requests are refused before they reach the dispatcher", "let 2026-07-28 requests pass here"
                     )
+        if (doubt := approach.doubt(self.code, place, message, frozenset(inside), self._above(place))) is not None:
+            return self._block(doubt.place, doubt.node, doubt.reason, doubt.way_out)
+        opened = [condition.node for condition in self._conditions(place)]
+        if (work := handshake.work(self.code, [*inside, *self._above(place)], opened)) is not None:
+            return self._block(work.place, work.node, work.reason, "do it when the server starts, or when it is first needed")
         return None
 
     def _http(self, place: Place, endpoint: Place) -> Blocker:
@@ -547,7 +578,8 @@ class Hooks:
             case ast.NamedExpr(target=ast.Name(id=name)):
                 return True if _asks(call.place, name) else None
             case ast.Return() if call.place.function:
-                above = [self._tests(c, later=later or _is_async(call.place)) for c in self.code.callers(call.place)]
+                callers = [c for c in self.code.callers(call.place) if c.place != call.place]
+                above = [self._tests(c, later=later or _is_async(call.place)) for c in callers]
                 return all(above) if all(a is not None for a in above) and True in above else None
             case ast.Expr():
                 return True  # the value is thrown away
@@ -564,7 +596,7 @@ class Hooks:
         argument = call.argument(message, place.function)
         match argument:
             case ast.Dict():
-                return True
+                return approach.is_constant(argument)
             case ast.Name(id=name):
                 for node in call.place.nodes:
                     if isinstance(node, ast.For) and isinstance(node.target, ast.Name) and node.target.id == name:
@@ -574,7 +606,7 @@ class Hooks:
                             return len(values) == 1 and isinstance(values[0], ast.List | ast.Tuple)
                         return isinstance(ran, ast.List | ast.Tuple)
                 values = assigned(call.place, name)
-                return bool(values) and all(isinstance(value, ast.Dict) for value in values)
+                return bool(values) and all(isinstance(value, ast.Dict) and approach.is_constant(value) for value in values)
         return False
 
     def _writes(self, place: Place, name: str) -> bool:

@@ -8,13 +8,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
 
-from .code import Code, Place, assigned
-from .functions import Def
+from .code import Class, Code, Place, assigned
+from .functions import Def, root, targets
 from .syntax import descend
 
 FIELDS = {"info": "serverInfo", "capabilities": "capabilities", "instructions": "instructions"}
 _BUILTINS = frozenset(dir(builtins))
 _MAX_DEPTH = 8
+_CHANGES = frozenset({"update", "setdefault", "pop", "clear", "popitem"})
 
 
 class Needs(Enum):
@@ -38,6 +39,14 @@ class Spelling:
         replaced = {id(name) for name, _ in self.inner}
         own = {n.id for n in descend(self.node) if isinstance(n, ast.Name) and id(n) not in replaced} - _bound_inside(self.node)
         return frozenset(own).union(*(spelling.names for _, spelling in self.inner))
+
+    def attributes(self) -> Iterator[ast.Attribute]:
+        """What it reads of `self`."""
+        for node in descend(self.node):
+            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "self":
+                yield node
+        for _, spelling in self.inner:
+            yield from spelling.attributes()
 
     def calls(self) -> Iterator[ast.Call]:
         yield from (n for n in descend(self.node) if isinstance(n, ast.Call))
@@ -99,6 +108,8 @@ def identity(code: Code, places: tuple[Place, ...]) -> Identity | Unknown:
     place, node = found[0]
     if any(ast.dump(_without_version(code, other, n)) != ast.dump(_without_version(code, place, node)) for other, n in found[1:]):
         return Unknown("initialize is answered in two different ways", found[1][0], found[1][1])
+    if (changed := _changed(place, node)) is not None:
+        return Unknown("the initialize answer is changed after it was written down", place, changed)
     entries = {code.text(key, place): value for key, value in zip(node.keys, node.values, strict=True) if key is not None}
     parts: dict[str, Part] = {}
     for name, key in FIELDS.items():
@@ -107,6 +118,8 @@ def identity(code: Code, places: tuple[Place, ...]) -> Identity | Unknown:
             if isinstance(part, Unknown):
                 return part
             parts[name] = part
+    if (doubt := _of_instance(code, place, parts)) is not None:
+        return doubt
     if "info" not in parts or "capabilities" not in parts:
         missing = "serverInfo" if "info" not in parts else "capabilities"
         return Unknown(f"the initialize answer has no {missing}", place, node)
@@ -116,6 +129,98 @@ def identity(code: Code, places: tuple[Place, ...]) -> Identity | Unknown:
 def _without_version(code: Code, place: Place, node: ast.Dict) -> ast.Dict:
     pairs = [(k, v) for k, v in zip(node.keys, node.values, strict=True) if k is not None and code.text(k, place) in FIELDS.values()]
     return ast.Dict(keys=[k for k, _ in pairs], values=[v for _, v in pairs])
+
+
+def _changed(place: Place, node: ast.Dict) -> ast.AST | None:
+    """What stores into the answer, or into its identity, once it has a name."""
+    holder: ast.AST = node
+    for around in place.unit.module.ancestors(node):
+        holder = around
+        if isinstance(around, ast.stmt):
+            break
+    names = {target.id for target in targets(holder) if isinstance(target, ast.Name)}
+    for other in place.nodes:
+        goals = other.targets if isinstance(other, ast.Delete) else list(targets(other))
+        for goal in goals:
+            if isinstance(goal, ast.Subscript) and root(goal) in names and _is_about(goal):
+                return other
+        match other:
+            case ast.Call(func=ast.Attribute(value=kept, attr=attr), args=args) if attr in _CHANGES and root(kept) in names:
+                own = [n for a in args for n in descend(a) if isinstance(n, ast.Constant) and n.value in FIELDS.values()]
+                if own or isinstance(kept, ast.Subscript) or not all(isinstance(a, ast.Constant | ast.Dict) for a in args):
+                    return other
+    return None
+
+
+def _is_about(goal: ast.Subscript) -> bool:
+    """Whether a store changes the identity: `result["capabilities"]`, or anything whose key is not written out."""
+    keys: list[ast.expr] = []
+    inner: ast.expr = goal
+    while isinstance(inner, ast.Subscript):
+        keys.append(inner.slice)
+        inner = inner.value
+    named = [key.value for key in keys if isinstance(key, ast.Constant)]
+    return len(named) < len(keys) or any(name in FIELDS.values() for name in named)
+
+
+def _of_instance(code: Code, place: Place, parts: dict[str, Part]) -> Unknown | None:
+    """Why what an object says of itself cannot be taken over when the object is made."""
+    if not any(part.needs is Needs.INSTANCE for part in parts.values()):
+        return None
+    start = [p for p in place.unit.places if p.function and p.owner == place.owner and p.function.short == "__init__"]
+    made = {p for one in start for p in code.reachable(one) if p.owner == place.owner}
+    for part in parts.values():
+        for node in part.spelling.attributes():
+            stores = [p for p in place.unit.places if p.owner == place.owner and _stores(p, node.attr)]
+            if stores and not any(p in made for p in stores):
+                return Unknown(f"`self.{node.attr}` of the initialize answer does not exist before the handshake", place, node)
+    if (other := _second(code, place)) is not None:
+        reason = f"several objects of `{place.owner}` may answer, and each says something else of itself"
+        return Unknown(reason, other[0], other[1])
+    return None
+
+
+def _stores(place: Place, attr: str) -> bool:
+    return any(
+        isinstance(goal, ast.Attribute) and goal.attr == attr and isinstance(goal.value, ast.Name) and goal.value.id == "self"
+        for node in place.nodes
+        for goal in targets(node)
+    )
+
+
+def _second(code: Code, place: Place) -> tuple[Place, ast.AST] | None:
+    """Where a second object of the class is made in one run: in a loop, or beside another one."""
+    made: list[tuple[Place, ast.Call]] = []
+    for unit in code.around(place.unit):
+        for home, node in unit.mentions.get(place.owner.rpartition(".")[2], ()):
+            if code.target(node.func, home) == Class(place.unit, place.owner):
+                made.append((home, node))
+    for home, node in made:
+        around = list(home.unit.module.ancestors(node))
+        if any(isinstance(one, ast.For | ast.AsyncFor | ast.While | ast.ListComp | ast.DictComp | ast.SetComp) for one in around):
+            return home, node
+        beside = [other for place_, other in made if place_ == home and other is not node]
+        if any(not _is_other_branch(home, node, other) for other in beside):
+            return home, node
+        if home.function is None and not _is_guarded(home, node) and any(one is not home for one, _ in made):
+            return home, node
+    return None
+
+
+def _is_other_branch(place: Place, one: ast.AST, other: ast.AST) -> bool:
+    """Whether two places of a function exclude each other."""
+    for around in place.unit.module.ancestors(one):
+        if isinstance(around, ast.If | ast.IfExp):
+            sides = [side if isinstance(side, list) else [side] for side in (around.body, around.orelse)]
+            found = [{i for i, side in enumerate(sides) for part in side for n in ast.walk(part) if n is node} for node in (one, other)]
+            if found[0] and found[1] and found[0] != found[1]:
+                return True
+    return False
+
+
+def _is_guarded(place: Place, node: ast.AST) -> bool:
+    """Whether a module makes the object only when it is run itself."""
+    return any(isinstance(around, ast.If) and "__main__" in ast.unparse(around.test) for around in place.unit.module.ancestors(node))
 
 
 def _part(code: Code, node: ast.expr, place: Place) -> Part | Unknown:
