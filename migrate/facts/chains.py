@@ -129,21 +129,28 @@ def _is_said(node: ast.Call, place: Place) -> bool:
     return any(isinstance(around, ast.Raise) for around in place.unit.module.ancestors(node))
 
 
-def _may_route(code: Code, call: ast.Call, argument: ast.expr, place: Place) -> bool:
+def _may_route(code: Code, call: ast.Call, argument: ast.expr, place: Place, depth: int = 0) -> bool:
     """Whether a call that gets the method may find a handler for it that this scan does not see."""
     target = code.target(call.func, place)
     if not isinstance(target, Place) or target.function is None:
         return target is None
     at = call.args.index(argument)
     name = target.function.parameters[at] if at < len(target.function.parameters) else ""
-    if not name or find(code, target) is not None:
+    if not name or depth > _MAX_DEPTH:
         return False
     for node in target.nodes:
         match node:
-            case ast.Subscript(slice=ast.Name(id=found), ctx=ast.Load()) if found == name:
-                return True
-            case ast.Call(args=args) if any(isinstance(a, ast.Name) and a.id == name for a in args) and not _is_said(node, target):
-                return True
+            case (
+                ast.Subscript(value=mapping, slice=ast.Name(id=found), ctx=ast.Load())
+                | ast.Call(func=ast.Attribute(value=mapping, attr="get"), args=[ast.Name(id=found), *_])
+            ) if found == name:
+                # A table that can be read makes its function a dispatcher of its own.
+                if not (table := table_of(code, mapping, target)).complete or len(table.keys) < 2:
+                    return True
+            case ast.Call(args=args) if target != place and not _is_said(node, target):
+                given = [one for one in args if isinstance(one, ast.Name) and one.id == name]
+                if any(_may_route(code, node, one, target, depth + 1) for one in given):
+                    return True
     return False
 
 
