@@ -162,11 +162,11 @@ class _Search:
                 own = user.function is not None and (name in user.function.parameters or bool(assigned(user, name)))
                 return not own or (user.function is not None and is_shared(name, user.function))
             case ast.Attribute(value=ast.Name(id="self" | "cls")) if isinstance(target, ast.Attribute) and dotted(target.value) == "self":
-                return user.owner == place.owner or self._is_related(user, place)
+                return (user.unit is place.unit and user.owner == place.owner) or self._is_related(user, place)
             case ast.Attribute(value=base):
                 owner = self.code.type_of(base, user)
                 if owner is not None:
-                    return owner.name == place.owner
+                    return owner.unit is place.unit and owner.name == place.owner
                 # An object of a class that is not known: the same name for it, or a module.
                 holder = dotted(target.value) if isinstance(target, ast.Attribute) else ""
                 same = dotted(base).rpartition(".")[2] == holder.rpartition(".")[2]

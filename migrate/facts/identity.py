@@ -15,7 +15,7 @@ from .syntax import descend
 FIELDS = {"info": "serverInfo", "capabilities": "capabilities", "instructions": "instructions"}
 _BUILTINS = frozenset(dir(builtins))
 _MAX_DEPTH = 8
-_CHANGES = frozenset({"update", "setdefault", "pop", "clear", "popitem"})
+_CHANGING = frozenset({"update", "setdefault", "pop", "clear", "popitem"})
 
 
 class Needs(Enum):
@@ -108,9 +108,12 @@ def identity(code: Code, places: tuple[Place, ...]) -> Identity | Unknown:
     place, node = found[0]
     if any(ast.dump(_without_version(code, other, n)) != ast.dump(_without_version(code, place, node)) for other, n in found[1:]):
         return Unknown("initialize is answered in two different ways", found[1][0], found[1][1])
-    if (changed := _changed(place, node)) is not None:
-        return Unknown("the initialize answer is changed after it was written down", place, changed)
     entries = {code.text(key, place): value for key, value in zip(node.keys, node.values, strict=True) if key is not None}
+    for changed in _alterations(place, node):
+        later = _instructions(changed, place) if "instructions" not in entries else None
+        if later is None:
+            return Unknown("the initialize answer is changed after it was written down", place, changed)
+        entries["instructions"] = later
     parts: dict[str, Part] = {}
     for name, key in FIELDS.items():
         if (value := entries.get(key)) is not None:
@@ -131,7 +134,7 @@ def _without_version(code: Code, place: Place, node: ast.Dict) -> ast.Dict:
     return ast.Dict(keys=[k for k, _ in pairs], values=[v for _, v in pairs])
 
 
-def _changed(place: Place, node: ast.Dict) -> ast.AST | None:
+def _alterations(place: Place, node: ast.Dict) -> Iterator[ast.AST]:
     """What stores into the answer, or into its identity, once it has a name."""
     holder: ast.AST = node
     for around in place.unit.module.ancestors(node):
@@ -141,14 +144,22 @@ def _changed(place: Place, node: ast.Dict) -> ast.AST | None:
     names = {target.id for target in targets(holder) if isinstance(target, ast.Name)}
     for other in place.nodes:
         goals = other.targets if isinstance(other, ast.Delete) else list(targets(other))
-        for goal in goals:
-            if isinstance(goal, ast.Subscript) and root(goal) in names and _is_about(goal):
-                return other
+        if any(isinstance(goal, ast.Subscript) and root(goal) in names and _is_about(goal) for goal in goals):
+            yield other
         match other:
-            case ast.Call(func=ast.Attribute(value=kept, attr=attr), args=args) if attr in _CHANGES and root(kept) in names:
-                own = [n for a in args for n in descend(a) if isinstance(n, ast.Constant) and n.value in FIELDS.values()]
+            case ast.Call(func=ast.Attribute(value=kept, attr=attr), args=args) if attr in _CHANGING and root(kept) in names:
+                own = any(isinstance(n, ast.Constant) and n.value in FIELDS.values() for a in args for n in descend(a))
                 if own or isinstance(kept, ast.Subscript) or not all(isinstance(a, ast.Constant | ast.Dict) for a in args):
-                    return other
+                    yield other
+
+
+def _instructions(node: ast.AST, place: Place) -> ast.expr | None:
+    """`result["instructions"] = text`, where nothing decides about it but the text itself: an empty one is left out anyway."""
+    match node:
+        case ast.Assign(targets=[ast.Subscript(value=ast.Name(), slice=ast.Constant(value="instructions"))], value=value):
+            above = place.unit.module.parents.get(node)
+            if isinstance(above, ast.If) and node in above.body and not above.orelse and ast.dump(above.test) == ast.dump(value):
+                return value
     return None
 
 
