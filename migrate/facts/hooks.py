@@ -11,16 +11,16 @@ from ..source import Span
 from . import approach, chains, handshake, transport
 from .chains import Chain, Origin, Subject
 from .code import Call, Code, Place, Unit, assigned, unwrap
-from .decorators import Decorators, is_changed
+from .decorators import Decorators
 from .emissions import MESSAGES, Emission, Emissions, Kind, Send
 from .functions import dotted, walk
 from .gates import Condition, boundaries, conditions, first_messages, refusals
 from .identity import Identity, Unknown, identities, identity
+from .leaks import Leaks
 from .replies import COROUTINE, WAITS, Proof, Replies
 from .vocabulary import ADDED_REQUESTS, NOTIFICATIONS, REMOVED_REQUESTS, SPELLINGS
 
 _MAX_CLIMB = 4
-_THREADS = frozenset({"Thread", "submit", "run_in_executor", "start_new_thread", "apply_async", "Timer"})
 
 
 class Strategy(Enum):
@@ -65,12 +65,15 @@ class Hooks:
     decorators: Decorators = field(init=False)
     replies: Replies = field(init=False)
     emissions: Emissions = field(init=False)
+    leaks: Leaks = field(init=False)
+    _chains: tuple[Place, ...] = ()  # the dispatchers of the module that is looked at
     _handlers: dict[Place, tuple[Place, ...]] = field(default_factory=dict)  # what a function reaches through its tables
 
     def __post_init__(self) -> None:
         self.decorators = Decorators(self.code)
         self.replies = Replies(self.code, self.decorators)
         self.emissions = Emissions(self.code, self.decorators)
+        self.leaks = Leaks(self.code, self.emissions, self.decorators)
 
     def find(self, unit: Unit) -> list[Hook | Blocker]:
         """One answer for each dispatcher of the module that no other one contains."""
@@ -83,6 +86,7 @@ class Hooks:
             entries = [entry for table in chain.tables for entry in table.values]
             named = [value if isinstance(value, Place) else self.code.target(value, home) for value, home in entries]
             self._handlers[chain.place] = tuple(one for one in named if isinstance(one, Place))
+        self._chains = tuple(chain.place for chain in found if chain.place.function)
         out: list[Hook | Blocker] = []
         taken: set[Place] = set()
         # A function that calls other dispatchers is tried first: one hook covers them all.
@@ -234,7 +238,7 @@ class Hooks:
         if (problem := self._around(place, message)) is not None:
             return problem
         noise = self._unsolicited(place.unit)
-        if (problem := self._elsewhere(place, noise)) is not None:
+        if (problem := self._elsewhere(place, noise) or self._passing(place, None) or self._altered(place)) is not None:
             return problem
         never_none = not self.replies.function(place).nothing
         inside = self._inside(place)
@@ -274,7 +278,7 @@ class Hooks:
         if (problem := self._around(place, message)) is not None:
             return problem
         emissions = [*(send.writer for send in sends), *self._unsolicited(place.unit)]
-        if (problem := self._elsewhere(place, emissions)) is not None:
+        if (problem := self._elsewhere(place, emissions) or self._passing(place, emissions)) is not None:
             return problem
         writers = {send.writer.place for send in sends}
         writer = writers.pop() if len(writers) == 1 else None
@@ -324,7 +328,7 @@ class Hooks:
         if (problem := self._around(place, message)) is not None:
             return problem
         emissions = [*(send.writer for send in sends), *self._unsolicited(place.unit)]
-        if (problem := self._elsewhere(place, emissions)) is not None:
+        if (problem := self._elsewhere(place, emissions) or self._passing(place, emissions)) is not None:
             return problem
         early: Send | ast.Return | None = self._early(place, sends)
         if finish:
@@ -422,6 +426,34 @@ class Hooks:
                 )
         return None
 
+    def _passing(self, place: Place, emissions: list[Emission] | None) -> Blocker | None:
+        """Whether replies leave where the boundary does not see them; without emissions it finishes what functions return."""
+        inside = self._inside(place)
+        sources = [place, *self._above(place)]
+        for chain in self._chains:
+            sources += [chain, *self._above(chain)]
+        written = None if emissions is None else [emission for emission in emissions if emission.parameter]
+        leak = self.leaks.outside(place.unit, inside, sources, written) or self.leaks.deferred(inside)
+        leak = leak or self.leaks.shared(emissions if emissions is not None else self._unsolicited(place.unit))
+        return self._block(*leak) if leak is not None else None
+
+    def _altered(self, place: Place) -> Blocker | None:
+        """Whether a reply is changed on its way from the boundary to where it is written."""
+        if (above := self.decorators.opaque(place)) is not None:
+            name = ast.unparse(above).partition("(")[0]
+            return self._block(place, None, f"`@{name}` may change what `{place.name}` returns", "put the boundary around it by hand")
+        retired = any(code in p.unit.module.source.utf8 for p in self._inside(place) for code in (b"32002", b"32042"))
+        pending, inside = [place], self._inside(place)
+        for one in pending:
+            for call in self.code.callers(one):
+                if call.place in inside:
+                    continue
+                if (leak := self.leaks.changed(call, one, self._chains) or (self.leaks.raised(call) if retired else None)) is not None:
+                    return self._block(*leak)
+                if isinstance(call.place.unit.module.parents[call.node], ast.Return | ast.Await) and call.place.function:
+                    pending += [call.place] if call.place not in pending else []
+        return None
+
     # -- what leaves --------------------------------------------------------------
     def _also_sends(self, place: Place) -> Send | None:
         """A reply that a function which returns replies writes itself."""
@@ -444,18 +476,6 @@ class Hooks:
                     sends.append(send)
         if not any(Kind.REPLY in send.kinds for send in sends):
             return self._block(place, None, "no place was found where its replies are written", "return the reply from the dispatcher")
-        for other in self._inside(place):
-            for node in other.nodes:
-                if isinstance(node, ast.Call) and dotted(node.func).rpartition(".")[2] in _THREADS:
-                    for argument in [*node.args, *(k.value for k in node.keywords)]:
-                        target = self.code.target(argument, other) if isinstance(argument, ast.Name | ast.Attribute) else None
-                        if isinstance(target, Place) and any(s.place in self._inside(target) for s in sends):
-                            return self._block(
-                                other,
-                                node,
-                                "replies are written by another thread, which does not know the request",
-                                "return the reply to the dispatcher",
-                            )
         return sends
 
     def _counts(self, kinds: frozenset[Kind], unit: Unit) -> bool:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from .chains import table_of
 from .code import Class, Code, Place, assigned
+from .decorators import Decorators
 from .functions import Def
 from .syntax import descend
 
@@ -55,6 +56,7 @@ class Replies:
     """Proves functions of a project; what was proven once is kept."""
 
     code: Code
+    decorators: Decorators
     _known: dict[Place, Proof] = field(default_factory=dict)
 
     def function(self, place: Place) -> Proof:
@@ -110,6 +112,8 @@ class Replies:
         found = target if isinstance(target, Place) else self.code.target(target, place)
         if not isinstance(found, Place) or found.function is None:
             return Proof(doubt="a handler that cannot be followed")
+        if (above := self.decorators.opaque(found)) is not None:
+            return _doubt(f"`@{_short(above, found)}` may change what `{found.name}` returns", node, place)
         proof = self._returned(found)
         return _awaitable(_at_hand(proof, found), node) if isinstance(found.function.node, ast.AsyncFunctionDef) else proof
 
