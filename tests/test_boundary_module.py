@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import cProfile
+import pstats
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -10,7 +12,8 @@ from textwrap import dedent
 import pytest
 from mcp_migrate import catalog, engine
 from mcp_migrate.project import Project, read
-from mcp_migrate.rewrite.module import Part, parts_of, render
+from mcp_migrate.rewrite import servers
+from mcp_migrate.rewrite.module import Part, complete, parts_of, render
 from mcp_migrate.rule import Era
 from mcp_migrate.source import Source
 from servers import Server, copy, load, migrate, running, texts
@@ -55,7 +58,7 @@ WRITES = dedent("""
     for line in sys.stdin:
         handle(json.loads(line))
 """).lstrip()
-WRITTEN_PARTS = {Part.BOUNDARY, Part.SEND, Part.OUTGOING, Part.LISTEN}
+WRITTEN_PARTS = complete({Part.BOUNDARY, Part.SEND, Part.OUTGOING, Part.LISTEN})
 
 
 def fixed(files: Mapping[str, str], era: Era = Era.DUAL) -> dict[str, str]:
@@ -158,3 +161,13 @@ def test_an_echo_server_offers_only_versions_with_a_handshake(asked: object, ans
     with running([sys.executable, "a.py"], tmp_path) as wire:
         params = {} if asked is None else {"protocolVersion": asked}
         assert wire.ask("initialize", params, meta=None)["result"]["protocolVersion"] == answered
+
+
+def test_each_server_of_a_folder_is_looked_at_once() -> None:
+    project = Project.link(read(Source(f"server_{number}.py", WRITES)) for number in range(6))
+    with cProfile.Profile() as profile:
+        engine.check(project, CATALOG, select=["server_discover", "missing_boundary_module"])
+        for number in range(6):
+            assert servers.boundary_module(project, f"server_{number}.py", Era.DUAL) is not None
+    calls = {name: row[0] for (file, _, name), row in pstats.Stats(profile).stats.items() if file.endswith(("boundary.py", "hooks.py"))}
+    assert (calls["wire"], calls["find"]) == (6, 6)
