@@ -29,7 +29,6 @@ from starting import Host, Recipe, read, session
 ERAS = ("dual", "modern")
 UNWIRED = "MCP301"
 BOUNDARY = "mcp_stateless.py"
-JUDGE = Path(__file__).resolve().parents[2] / "shared" / "tools" / "e2e" / "judge.py"
 
 
 class Left(NamedTuple):
@@ -199,9 +198,8 @@ def main() -> int:
     options = parser.parse_args()
     recipes = read(options.recipes) if options.recipes else {}
     names = options.only.split(",") if options.only else sorted(p.name for p in options.corpus.glob(f"{options.prefix}*"))
-    judge = options.judge or (JUDGE if JUDGE.exists() else None)
     with tempfile.TemporaryDirectory() as temporary:
-        bench = Bench(options.tool, judge, options.scratch or Path(temporary), options.environments)
+        bench = Bench(options.tool, options.judge, options.scratch or Path(temporary), options.environments)
         with ThreadPoolExecutor(options.jobs) as pool:
             rows = list(pool.map(lambda name: bench.row(options.corpus / name, recipes.get(name)), names))
     goals = list(targets(rows, options.wired, options.passing))

@@ -106,7 +106,8 @@ def environment(packages: tuple[str, ...], environments: Path) -> Path:
     done = home / "complete"
     with BUILDING:
         if not done.exists():
-            subprocess.run([sys.executable, "-m", "venv", "--clear", str(home)], check=True)
+            bare = [] if packages else ["--without-pip"]
+            subprocess.run([sys.executable, "-m", "venv", "--clear", *bare, str(home)], check=True)
             if packages:
                 pip = [str(home / "bin" / "python"), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *packages]
                 subprocess.run(pip, check=True, stderr=subprocess.DEVNULL)

@@ -1,0 +1,114 @@
+"""The measurement of autonomy tells wired projects from others, starts what it has a recipe for, and notices a changed answer."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+from servers import ROOT, SERVERS, copy
+
+SCRIPT = ROOT / "benchmarks" / "autonomy.py"
+TOOL = f'{sys.executable} -c "from mcp_migrate.cli import main; main()"'
+
+WEB = """
+import json
+import sys
+from http.server import BaseHTTPRequestHandler, HTTPServer
+
+
+class Handler(BaseHTTPRequestHandler):
+    def do_POST(self):
+        try:
+            message = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        except ValueError:
+            self.send_error(400)
+            return
+        if message["method"] == "initialize":
+            result = {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}, "serverInfo": {"name": "web", "version": "1"}}
+        else:
+            result = {"tools": []}
+        body = json.dumps({"jsonrpc": "2.0", "id": message.get("id"), "result": result}).encode()
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+
+HTTPServer(("127.0.0.1", int(sys.argv[1])), Handler).serve_forever()
+"""
+
+HOST = """
+import json, pathlib, re, sys
+said = pathlib.Path(SAID)
+said.write_text(str(int(said.read_text()) + 1))
+for line in sys.stdin:
+    number = re.search('"id": ([0-9]+)', line)
+    if number:
+        print(json.dumps({"id": int(number[1]), "result": {"protocolVersion": "x", "said": said.read_text()}}), flush=True)
+"""
+
+
+@pytest.fixture
+def corpus(tmp_path: Path) -> Path:
+    """One project that is wired whole, one that is left to a human, one that answers over HTTP."""
+    copy(SERVERS / "notes_chain" / "before", tmp_path / "corpus" / "hr-notes")
+    copy(SERVERS / "dice_handshake" / "before", tmp_path / "corpus" / "hr-dice")
+    web = tmp_path / "corpus" / "hr-web"
+    web.mkdir()
+    (web / "web.py").write_text(WEB)
+    return tmp_path / "corpus"
+
+
+def measure(corpus: Path, recipes: dict[str, object], *argv: str) -> subprocess.CompletedProcess[str]:
+    told = corpus.parent / "recipes.yaml"
+    told.write_text(yaml.safe_dump(recipes))
+    places = ["--recipes", str(told), "--environments", str(corpus.parent / "environments"), "--tool", TOOL]
+    command = [sys.executable, str(SCRIPT), *places, *argv, str(corpus)]
+    return subprocess.run(command, capture_output=True, text=True, encoding="utf-8", timeout=120)
+
+
+def cells(report: str, name: str) -> list[str]:
+    """The row of a project."""
+    line = next(line for line in report.splitlines() if line.startswith(f"| {name} "))
+    return [cell.strip() for cell in line.strip("|").split("|")]
+
+
+def test_wired_and_unwired_projects_are_told_apart_with_the_reason(corpus: Path) -> None:
+    done = measure(corpus, {}, "--only", "hr-notes,hr-dice")
+    assert (cells(done.stdout, "hr-notes")[1], cells(done.stdout, "hr-dice")[1]) == ("1 of 1", "0 of 1")
+    assert "| projects wired completely, in both eras | 1 of 2 (50 %) | 85 % | no |" in done.stdout
+    assert "- hr-dice (dual) dice.py:" in done.stdout
+    assert done.returncode == 1
+
+
+def test_a_target_that_is_reached_ends_well(corpus: Path) -> None:
+    assert measure(corpus, {}, "--only", "hr-notes").returncode == 0
+    assert measure(corpus, {}, "--only", "hr-notes,hr-dice", "--wired", "50").returncode == 0
+
+
+def test_old_clients_get_the_same_bytes_over_stdio_and_http(corpus: Path) -> None:
+    recipes = {"hr-notes": {"run": "python server.py"}, "hr-web": {"serve": "python web.py {port}"}}
+    done = measure(corpus, recipes, "--only", "hr-notes,hr-web", "--wired", "0")
+    assert (cells(done.stdout, "hr-notes")[-1], cells(done.stdout, "hr-web")[-1]) == ("same", "same"), done.stderr
+    assert "2 of them started" in done.stdout
+
+
+def test_a_changed_answer_is_noticed(corpus: Path) -> None:
+    # The host's file is written after `fix`, and tells how often it has been started.
+    said = corpus.parent / "said"
+    said.write_text("0")
+    host = HOST.replace("SAID", repr(str(said)))
+    recipes = {"hr-web": {"run": "python host.py", "files": {"host.py": host}}}
+    done = measure(corpus, recipes, "--only", "hr-web", "--wired", "0")
+    assert cells(done.stdout, "hr-web")[-1] == "differs", done.stderr
+    assert done.returncode == 1
+
+
+def test_a_server_that_does_not_start_is_named_and_not_counted(corpus: Path) -> None:
+    done = measure(corpus, {"hr-notes": {"run": "python nowhere.py"}}, "--only", "hr-notes")
+    assert "0 of them started" in done.stdout
+    assert "- hr-notes: the untouched server does not answer" in done.stdout
