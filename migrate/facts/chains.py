@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import Enum
 
-from .code import Code, Place, assigned
+from .code import Code, Place, assigned, last
 from .functions import Function, walk
 from .syntax import descend
 from .vocabulary import KEPT_REQUESTS, METHODS
@@ -60,6 +60,9 @@ class Chain:
     tables: tuple[Table, ...] = field(default=())
 
 
+_ROUTING = frozenset({ast.Compare, ast.Call, ast.Subscript, ast.Match})
+
+
 def find(code: Code, place: Place) -> Chain | None:
     """The chain of one function: comparisons, `match` cases and table look-ups on one message's method."""
     methods: set[str] = set()
@@ -74,6 +77,8 @@ def find(code: Code, place: Place) -> Chain | None:
         methods.update(texts or ())
 
     for node in place.nodes:
+        if node.__class__ not in _ROUTING:
+            continue
         match node:
             case ast.Compare(left=left, ops=[ast.Eq() | ast.NotEq()], comparators=[right]):
                 for one, other in ((left, right), (right, left)):
@@ -327,18 +332,17 @@ def _literal(code: Code, value: ast.expr, home: Place, depth: int) -> Table | No
 def _stores(code: Code, home: Place, name: str) -> Table:
     """What other code puts into a table: `TABLE["x"] = f`, and calls of a function that does so with its parameter."""
     table = Table()
-    for place in home.unit.places:
-        for node in place.nodes:
-            match node:
-                case ast.Assign(targets=[ast.Subscript(value=mapping, slice=key)], value=value) if _spelled(mapping, place) == name:
-                    if (texts := code.texts(key, place)) is not None:
-                        table |= Table(texts, ((value, place),))
-                    else:
-                        table |= _registered(code, key, place)
-                case ast.Call(func=ast.Attribute(value=mapping, attr="update"), args=[more]) if _spelled(mapping, place) == name:
-                    table |= _table(code, more, place) or Table(complete=False)
-                case ast.Call(func=ast.Attribute(value=mapping, attr="setdefault")) if _spelled(mapping, place) == name:
-                    table |= Table(complete=False)
+    for place, node in home.unit.fills:
+        match node:
+            case ast.Assign(targets=[ast.Subscript(value=mapping, slice=key)], value=value) if _spelled(mapping, place) == name:
+                if (texts := code.texts(key, place)) is not None:
+                    table |= Table(texts, ((value, place),))
+                else:
+                    table |= _registered(code, key, place)
+            case ast.Call(func=ast.Attribute(value=mapping, attr="update"), args=[more]) if _spelled(mapping, place) == name:
+                table |= _table(code, more, place) or Table(complete=False)
+            case ast.Call(func=ast.Attribute(value=mapping, attr="setdefault")) if _spelled(mapping, place) == name:
+                table |= Table(complete=False)
     return table
 
 
@@ -370,14 +374,17 @@ def _registered(code: Code, key: ast.expr, place: Place) -> Table:
 
 
 def _uses(code: Code, registrar: Place) -> Iterator[tuple[Place, ast.Call, ast.expr | Place | None]]:
+    assert registrar.function
+    short = registrar.function.short
     for unit in code.around(registrar.unit):
+        # To look at names first is cheap; to follow what every call of a module means is not.
+        names = [short, *(name for name, target in unit.names.imports.items() if target.rpartition(".")[2] == short != name)]
         for function in unit.module.functions.values():
             outer = unit.module.function_of(function.node)
             place = Place(unit, outer)
             for decorator in function.node.decorator_list:
-                if isinstance(decorator, ast.Call) and code.function(decorator, place) == registrar:
+                if isinstance(decorator, ast.Call) and last(decorator.func) in names and code.function(decorator, place) == registrar:
                     yield place, decorator, Place(unit, function)
-        for place in unit.places:
-            for node in place.nodes:
-                if isinstance(node, ast.Call) and code.function(node, place) == registrar:
-                    yield place, node, next((a for a in node.args[1:]), None)
+        for called, place, node in ((one, *mention) for one in names for mention in unit.mentions.get(one, ())):
+            if last(node.func) == called and code.function(node, place) == registrar:
+                yield place, node, next((a for a in node.args[1:]), None)

@@ -223,8 +223,8 @@ def _is_instance(node: ast.expr, stored: Stored, function: Function, module: Mod
         return function.owner == stored.owner or "cap" in stored.name
     made = {
         dotted(target)
-        for inner in descend(module.tree)
-        if isinstance(inner, ast.Assign) and isinstance(inner.value, ast.Call) and dotted(inner.value.func) == stored.owner
+        for inner in module.nodes(ast.Assign)
+        if isinstance(inner.value, ast.Call) and dotted(inner.value.func) == stored.owner
         for target in targets(inner)
     }
     return root in made or "cap" in stored.name

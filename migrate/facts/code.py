@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, TypeGuard
 
 from ..source import Source
 from .functions import Def, Function, Module, read, targets, walk
@@ -66,6 +66,11 @@ class Unit:
         return {place.function: _assignments(place.nodes) for place in self.places}
 
     @cached_property
+    def fills(self) -> tuple[tuple[Place, ast.Assign | ast.Call], ...]:
+        """What may put something into a table: `x[...] = y`, `x.update(...)` and `x.setdefault(...)`."""
+        return tuple((place, node) for place in self.places for node in place.nodes if _is_fill(node))
+
+    @cached_property
     def mentions(self) -> dict[str, list[tuple[Place, ast.Call]]]:
         """The calls that name a function, as what they call or among what they hand over, by its short name."""
         found: dict[str, list[tuple[Place, ast.Call]]] = {}
@@ -73,7 +78,7 @@ class Unit:
             for node in place.nodes:
                 if isinstance(node, ast.Call):
                     named = (node.func, *node.args, *(keyword.value for keyword in node.keywords))
-                    for name in {_last(one) for one in named} - {""}:
+                    for name in {last(one) for one in named} - {""}:
                         found.setdefault(name, []).append((place, node))
         return found
 
@@ -340,15 +345,15 @@ class Code:
     def _uses(self, node: ast.Call, target: Place, place: Place) -> Iterator[Call]:
         assert target.function
         short = target.function.short
-        if _last(node.func) == short and self.target(node.func, place) == target:
+        if last(node.func) == short and self.target(node.func, place) == target:
             yield Call(place, node, tuple(node.args), direct=True)
-        name = _last(node.func)
+        name = last(node.func)
         for at, argument in enumerate(node.args):
-            if _last(argument) == short and isinstance(argument, ast.Name | ast.Attribute) and self.target(argument, place) == target:
+            if last(argument) == short and isinstance(argument, ast.Name | ast.Attribute) and self.target(argument, place) == target:
                 rest = tuple(node.args[at + 1 :]) if name in _BY_REFERENCE else ()
                 yield Call(place, node, rest, direct=name in {"run_in_executor", "to_thread", "run_sync"})
         for keyword in node.keywords:
-            if _last(keyword.value) == short and self.target(keyword.value, place) == target:
+            if last(keyword.value) == short and self.target(keyword.value, place) == target:
                 rest = next((tuple(k.value.elts) for k in node.keywords if k.arg == "args" and isinstance(k.value, ast.Tuple)), ())
                 yield Call(place, node, rest, direct=False)
 
@@ -404,6 +409,13 @@ def _assignments(nodes: Iterable[ast.AST]) -> dict[str, list[ast.expr | None]]:
     return found
 
 
+def _is_fill(node: ast.AST) -> TypeGuard[ast.Assign | ast.Call]:
+    match node:
+        case ast.Assign(targets=[ast.Subscript()]) | ast.Call(func=ast.Attribute(attr="update" | "setdefault")):
+            return True
+    return False
+
+
 def _outside(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
     for statement in body:
         if isinstance(statement, ast.ClassDef):
@@ -412,7 +424,7 @@ def _outside(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
             yield statement
 
 
-def _last(node: ast.expr) -> str:
+def last(node: ast.expr) -> str:
     return node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
 
 

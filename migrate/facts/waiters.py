@@ -72,7 +72,7 @@ class Waiter:
 
 def waiters(module: Module) -> Iterator[Waiter | Doubt]:
     """Every waiter of a module, and what is none although it puts a question to the client."""
-    asked = [node for node in descend(module.tree) if isinstance(node, ast.Constant) and node.value in CAPABILITIES]
+    asked = [node for node in module.nodes(ast.Constant) if node.value in CAPABILITIES]
     if not asked:
         return
     answers = Answers(module)

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from ..facts.capabilities import Check
 from ..facts.clientstate import Stored, Use, initial, is_whole, levels, reads, subscribed, uses
 from ..facts.functions import Module, dotted, targets
+from ..facts.syntax import descend
 from ..facts.waiters import Doubt
 from ..rule import Era
 from ..source import Span
@@ -72,9 +73,9 @@ def levelled(module: Module, tree: Tree, era: Era, handle: str) -> Iterator[Edit
 def _knows_all_levels(module: Module) -> bool:
     """Whether a collection of this module ranks every level; an incomplete one fails for the levels that it lacks."""
     return any(
-        {module.string(n) for n in ast.walk(node) if isinstance(n, ast.Constant)} >= _LEVELS
-        for node in ast.walk(module.tree)
-        if isinstance(node, ast.List | ast.Tuple | ast.Dict)
+        {module.string(n) for n in descend(node) if isinstance(n, ast.Constant)} >= _LEVELS
+        for kind in (ast.List, ast.Tuple, ast.Dict)
+        for node in module.nodes(kind)
     )
 
 
@@ -89,7 +90,7 @@ def _decides(node: ast.expr, module: Module) -> tuple[ast.If, bool] | None:
         test = parent
     if not isinstance(parent, ast.If) or parent.test is not test or parent.orelse:
         return None
-    calls = any(isinstance(inner, ast.Call) for statement in parent.body for inner in ast.walk(statement))
+    calls = any(isinstance(inner, ast.Call) for statement in parent.body for inner in descend(statement))
     return parent, calls or not isinstance(parent.body[-1], ast.Return | ast.Continue)
 
 
@@ -110,7 +111,7 @@ def _passed(statement: ast.If, sends: bool, module: Module, tree: Tree, era: Era
 
 def subscriptions(module: Module, handle: str) -> Iterator[Edit | Doubt | int]:
     """The set of subscribed URIs; a number is the offset before which the module must define the handle."""
-    announces = any(isinstance(node, ast.Constant) and node.value == _UPDATED for node in ast.walk(module.tree))
+    announces = any(node.value == _UPDATED for node in module.nodes(ast.Constant))
     for kept in subscribed(module):
         name = dotted(kept)
         start = initial(name, module) if name else None
@@ -136,8 +137,9 @@ def subscriptions(module: Module, handle: str) -> Iterator[Edit | Doubt | int]:
 
 
 def _first_value(stored: Stored, module: Module) -> str:
-    for node in ast.walk(module.tree):
-        if isinstance(node, ast.Assign | ast.AnnAssign) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
+    assignments: list[ast.Assign | ast.AnnAssign] = [*module.nodes(ast.Assign), *module.nodes(ast.AnnAssign)]
+    for node in assignments:
+        if isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
             for target in targets(node):
                 if f".{getattr(target, 'attr', '')}" == stored.name or dotted(target) == stored.name:
                     return module.text(node.value)
@@ -147,10 +149,10 @@ def _first_value(stored: Stored, module: Module) -> str:
 def _is_known_everywhere(stored: Stored, module: Module) -> bool:
     """Whether the expression means the same wherever it stands."""
     local = stored.function.assigned.keys() | set(stored.function.parameters)
-    inside = {id(node) for node in ast.walk(stored.taken)}
+    inside = {id(node) for node in descend(stored.taken)}
     return all(
         node.id not in local or (node.id == "self" and bool(stored.owner)) or hasattr(builtins, node.id)
-        for node in ast.walk(stored.made)
+        for node in descend(stored.made)
         if isinstance(node, ast.Name) and id(node) not in inside
     )
 

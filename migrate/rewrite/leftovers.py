@@ -19,8 +19,8 @@ from .tree import Tree
 def answers(asking: Asking, module: Module, tree: Tree) -> Iterator[Edit]:
     """The branches that hand answers of the client to those who wait: messages without a method."""
     tables = {name for waiter in asking.waiters for name in waiter.tables}
-    for node in ast.walk(module.tree):
-        if not isinstance(node, ast.If) or node.orelse or not _lacks_method(node.test, module):
+    for node in module.nodes(ast.If):
+        if node.orelse or not _lacks_method(node.test, module):
             continue
         function = module.function_of(node)
         inside = [inner for s in node.body for inner in walk(s)]

@@ -9,6 +9,7 @@ from bisect import bisect_right
 from collections.abc import Iterator
 
 from ..facts.functions import Def, Module
+from ..facts.syntax import descend
 from ..source import Source, Span
 from .edits import Edit
 
@@ -34,7 +35,7 @@ def indent_of(source: Source, offset: int) -> str:
 
 def step_of(module: Module) -> str:
     """One level of indentation, as this file has it."""
-    for node in ast.walk(module.tree):
+    for node in descend(module.tree):
         if isinstance(node, Def | ast.ClassDef | ast.If | ast.For | ast.While | ast.Try | ast.With) and node.body[0].lineno > node.lineno:
             outer, inner = indent_of(module.source, module.span(node).start), indent_of(module.source, module.span(node.body[0]).start)
             if inner.startswith(outer) and len(inner) > len(outer):
