@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
@@ -43,6 +44,7 @@ from .source import Source
 # What linking adds to a file, and has to make anew when another file has changed.
 _LINKED = (Constant, Dispatcher, ErrorCode, Handler, Header, MetaKey, Send, Version)
 _MAX_HOPS = 8
+_REFUSES = re.compile(r"\blegacy\s*=\s*False\b")
 _ENOUGH = 3  # words that only MCP has, beside another protocol's: a gateway that speaks both
 
 
@@ -75,7 +77,8 @@ class Project:
                 self._importers[target].append(path)
         self.files = self._linked(files)
         self._fronts = self._boundaries()
-        self._behind = self._behind_boundaries()
+        self._behind = self._reached(self._fronts)
+        self._served = self._reached(path for path in self._fronts if self.files[path].boundary or self._borrowed(self.files[path]))
         self._modern = self._modern_files()
 
     @classmethod
@@ -126,7 +129,19 @@ class Project:
         """Whether a legacy fact is served by a boundary: then it is no finding in the dual era. What a client sends never is."""
         path = file.source.path
         sent = isinstance(fact, (Send, Call)) or (isinstance(fact, Version) and fact.use in (VersionUse.SEND, VersionUse.HEADER))
-        return era == "dual" and path in self._behind and not (sent and path not in self._fronts)
+        if era != "dual" or path not in self._behind or (sent and path not in self._fronts):
+            return False
+        # Who answers server/discover by hand has to mend results, envelopes and codes by hand as well.
+        if isinstance(fact, (Result, Envelope, ErrorCode)) and path not in self._served:
+            return False
+        return not _is_apart(file, fact)
+
+    def refuses_legacy(self, file: FileFacts) -> bool:
+        """Whether the boundaries that this file stands behind refuse older clients, as far as they are made in other files."""
+        path = file.source.path
+        near = [other for other in self.files.values() if other.makes and other is not file]
+        near = [o for o in near if path in self._reached([o.source.path]) or o.source.path in self._reached([path])]
+        return all(_REFUSES.search(other.source.text) for other in near)
 
     def offers_modern(self, file: FileFacts) -> bool:
         """Whether the server that this file belongs to already offers 2026-07-28."""
@@ -293,10 +308,10 @@ class Project:
                 return True
         return False
 
-    def _behind_boundaries(self) -> frozenset[str]:
-        """The files with a boundary, and what they import: handlers, constants, helpers."""
+    def _reached(self, fronts: Iterable[str]) -> frozenset[str]:
+        """These files, and what they import: handlers, constants, helpers."""
         behind: set[str] = set()
-        pending = [*self._fronts]
+        pending = [*fronts]
         while pending:
             path = pending.pop()
             if path not in behind:
@@ -339,6 +354,17 @@ def _unique(facts: Iterable[Fact]) -> Iterator[Fact]:
         if identity not in seen:
             seen.add(identity)
             yield fact
+
+
+def _is_apart(file: FileFacts, fact: Fact) -> bool:
+    """Whether a fact belongs to another dispatcher of a file than the one that has a boundary."""
+    if not file.boundary or not fact.scope or _is_among(fact.scope, file.beside):
+        return False
+    return any(isinstance(other, Dispatcher) and other.function and not _is_among(other.function, file.beside) for other in file.facts)
+
+
+def _is_among(scope: str, functions: Iterable[str]) -> bool:
+    return any(f"{scope}.".startswith(f"{name}.") or f"{name}.".startswith(f"{scope}.") for name in functions)
 
 
 def _is_dual_by_hand(file: FileFacts) -> bool:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 # A pattern that also covers other methods, or a type that describes one, has no branch of its own to take away.
 _SHARED = frozenset({Shape.SUBSTRING, Shape.PREFIX, Shape.TYPE})
+_HANDSHAKE = frozenset({"initialize", "notifications/initialized"})
 
 
 def check(fact: Fact, ctx: Context) -> Iterator[Finding]:
@@ -23,6 +24,8 @@ def check(fact: Fact, ctx: Context) -> Iterator[Finding]:
     # The places that use a constant are findings themselves; the name alone breaks nothing.
     if isinstance(fact, Constant):
         yield ctx.finding(fact, severity=Severity.NOTE)
+    elif _is_removable(fact, ctx) and (work := _work(fact, ctx)):
+        yield ctx.finding(fact, hint=work)
     elif _is_removable(fact, ctx):
         yield ctx.finding(fact, Applicability.SAFE, hint=ctx.entry.hints["removed"])
     else:
@@ -34,8 +37,12 @@ def fix(fact: Fact, tree: Tree, ctx: Context) -> Iterator[Edit | Need]:
     # A check imports this module as well, and LibCST takes longer to load than most checks take.
     from ..rewrite import handlers
 
-    if isinstance(fact, Handler) and _is_removable(fact, ctx):
-        yield from handlers.remove(fact, tree)
+    if isinstance(fact, Handler) and _is_removable(fact, ctx) and not _work(fact, ctx):
+        edits = list(handlers.remove(fact, tree))
+        if edits:
+            # Together or not at all: an older client is told that it is not served, and never left without an answer.
+            yield from handlers.refuse_legacy(tree, ctx.file.makes)
+            yield from edits
 
 
 def _is_routed(ctx: Context) -> bool:
@@ -45,6 +52,23 @@ def _is_routed(ctx: Context) -> bool:
     return any(isinstance(fact, Dispatcher) for one in near for fact in ctx.project.files[one].facts)
 
 
+def _work(fact: Fact, ctx: Context) -> str:
+    """What others need of the handshake; the other methods are only answered."""
+    if fact.key not in _HANDSHAKE:
+        return ""
+    # Rules that only check never get here, and what reads whole servers takes longer to load than most checks take.
+    from ..rewrite import servers
+
+    found = servers.handshake_work(ctx.project, ctx.file.source.path)
+    if found is None:
+        return ""
+    source = found.place.unit.module.source
+    line = source.position(found.place.unit.module.span(found.node).start).line
+    return f"not deleted: {found.reason} ({'' if source.path == ctx.file.source.path else f'{source.path}, '}line {line})"
+
+
 def _is_removable(fact: Fact, ctx: Context) -> bool:
     # Without a boundary nothing would answer in its place, so the handler stays until there is one.
-    return ctx.era is Era.MODERN and isinstance(fact, Handler) and fact.shape not in _SHARED and not fact.negated and ctx.wired(fact)
+    if ctx.era is not Era.MODERN or not isinstance(fact, Handler) or fact.shape in _SHARED or fact.negated:
+        return False
+    return ctx.wired(fact) and ctx.project.refuses_legacy(ctx.file)

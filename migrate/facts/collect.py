@@ -56,6 +56,7 @@ def collect(source: Source, module: str, *, package: bool = False) -> FileFacts:
         stars=tuple(walk.names.stars),
         evidence=frozenset(walk.evidence),
         boundary=behind.own if behind else frozenset(),
+        beside=behind.beside if behind else frozenset(),
         makes=behind.makes if behind else frozenset(),
         borrows=behind.borrowed if behind else {},
         masked=masked,

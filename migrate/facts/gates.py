@@ -124,6 +124,7 @@ class Boundaries(NamedTuple):
     makes: frozenset[str]
     own: frozenset[str]
     borrowed: Mapping[str, frozenset[str]]  # dotted name of the imported object -> functions
+    beside: frozenset[str]  # those functions, what they mention and what mentions them
 
 
 def boundaries(module: Module, imports: Mapping[str, str]) -> Boundaries:
@@ -145,7 +146,20 @@ def boundaries(module: Module, imports: Mapping[str, str]) -> Boundaries:
         for name, functions in behind.items()
         if name not in makes and (head := name.partition(".")[0]) in imports
     }
-    return Boundaries(makes, own, borrowed)
+    return Boundaries(makes, own, borrowed, frozenset(_beside(module, {f for functions in behind.values() for f in functions})))
+
+
+def _beside(module: Module, behind: set[str]) -> Iterator[str]:
+    """The functions that belong to the same server as those behind a boundary, by their names."""
+    mentioned = {f.name: {_last(n) for n in f.own if isinstance(n, ast.Name | ast.Attribute)} for f in module.functions.values()}
+    found = [f for f in module.functions.values() if f.name in behind]
+    for function in found:
+        words = mentioned[function.name]
+        inner = (f for f in module.functions.values() if f.short in words or f.name.startswith(f"{function.name}."))
+        found += [f for f in inner if f not in found]
+    shorts = {f.short for f in found if f.name in behind}
+    yield from (f.name for f in found)
+    yield from (name for name, words in mentioned.items() if words & shorts)
 
 
 def is_boundary_module(source: Source) -> bool:

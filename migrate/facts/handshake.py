@@ -127,6 +127,8 @@ class _Search:
             if said != name or not isinstance(node.ctx, ast.Load) or node in region:  # type: ignore[attr-defined]
                 continue
             user = Place(unit, module.function_of(node))
+            if user.function is not None and user.function.short.startswith("test_"):
+                continue  # a test that calls the server itself
             if user in self.seen or not self._is_same(node, target, place, user):
                 continue
             if self._counts(node, key, user):
@@ -147,7 +149,7 @@ class _Search:
         if isinstance(parent, ast.Attribute) and parent.attr in {*_FILLS, "clear"} and isinstance(module.parents.get(parent), ast.Call):
             return False
         for around in (node, *module.ancestors(node)):
-            if around in self.opened or (isinstance(around, ast.Call) and _is_logging(around)):
+            if around in self.opened or _is_opened(around) or (isinstance(around, ast.Call) and _is_logging(around)):
                 return False
             if isinstance(around, ast.stmt):
                 break
@@ -228,6 +230,11 @@ def _is_logging(node: ast.Call) -> bool:
     name = dotted(node.func)
     last = name.rpartition(".")[2]
     return last.lstrip("_") in _LOGS and (last == "print" or "log" in name.lower())
+
+
+def _is_opened(node: ast.AST) -> bool:
+    """`not ready and not MCP.modern`: a test that 2026-07-28 requests pass."""
+    return isinstance(node, ast.BoolOp) and any(isinstance(n, ast.Attribute) and n.attr == "modern" for n in ast.walk(node))
 
 
 def _is_local(node: ast.Call, place: Place) -> bool:

@@ -126,6 +126,11 @@ class Hooks:
                         break
             yield answer
 
+    def handshake_work(self, places: Iterable[Place]) -> handshake.Work | None:
+        """What the handshake does for others, among these functions and all that they reach."""
+        found = dict.fromkeys(other for place in places for other in self._inside(place))
+        return handshake.work(self.code, found, [c.node for place in found for c in conditions(place.unit.module)])
+
     def _inside(self, place: Place) -> tuple[Place, ...]:
         """Everything that runs when a function runs, its tables' handlers included."""
         found = list(self.code.reachable(place))
@@ -382,7 +387,7 @@ class Hooks:
         if (doubt := approach.doubt(self.code, place, message, frozenset(inside), self._above(place))) is not None:
             return self._block(doubt.place, doubt.node, doubt.reason, doubt.way_out)
         opened = [condition.node for condition in self._conditions(place)]
-        if (work := handshake.work(self.code, [*inside, *self._above(place)], opened)) is not None:
+        if (work := handshake.work(self.code, [*self._inside(place), *self._above(place)], opened)) is not None:
             return self._block(work.place, work.node, work.reason, "do it when the server starts, or when it is first needed")
         return None
 

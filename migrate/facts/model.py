@@ -291,6 +291,7 @@ class FileFacts:
     stars: tuple[str, ...] = ()  # modules imported with *
     evidence: frozenset[str] = frozenset()  # protocol vocabulary seen as values: why this file is (or is not) MCP
     boundary: frozenset[str] = frozenset()  # functions behind a stateless boundary
+    beside: frozenset[str] = frozenset()  # these, what they mention and what mentions them: code of a server that has a boundary
     makes: frozenset[str] = frozenset()  # names bound to a boundary object here
     borrows: Mapping[str, frozenset[str]] = field(default_factory=dict)  # dotted name of an imported one -> functions behind it
     masked: bool = False  # syntax newer than this interpreter was masked before reading

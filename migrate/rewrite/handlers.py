@@ -5,7 +5,7 @@ What cannot be proven yields no edit. Functions that only the deleted code used 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from itertools import combinations
 
 import libcst as cst
@@ -31,6 +31,21 @@ def remove(handler: Handler, tree: Tree) -> Iterator[Edit]:
     edits = list(_Removal(handler, tree).edits())
     if not any(overlaps(one.span, other.span) for one, other in combinations(edits, 2)):
         yield from edits
+
+
+def refuse_legacy(tree: Tree, makes: Collection[str]) -> Iterator[Edit]:
+    """`legacy=False` for the boundary objects of these names that do not have it: older clients find nobody who answers them."""
+    for node in tree.walk(tree.module):
+        if not isinstance(node, cst.Assign) or not isinstance(call := node.value, cst.Call) or not call.args:
+            continue
+        if not any(tree.text(target.target) in makes for target in node.targets):
+            continue
+        given = next((arg for arg in call.args if arg.keyword is not None and arg.keyword.value == "legacy"), None)
+        if given is None:
+            at = tree.whole(call.args[-1]).end
+            yield Edit(Span(at, at), ", legacy=False")
+        elif tree.text(given.value) != "False":
+            yield Edit(tree.span(given.value), "False")
 
 
 class _Removal:

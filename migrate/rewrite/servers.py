@@ -11,6 +11,7 @@ from pathlib import PurePosixPath
 from weakref import WeakKeyDictionary
 
 from ..facts.code import Code, Unit
+from ..facts.handshake import Work
 from ..facts.hooks import Blocker, Hook, Hooks
 from ..facts.mask import parse
 from ..facts.model import Dispatcher, FileFacts, Import, Version, VersionUse
@@ -83,10 +84,16 @@ def is_missing(project: Project, path: str) -> bool:
     return any(beside) and all(project.module(name, path) is None for name in wanted)
 
 
+def handshake_work(project: Project, path: str) -> Work | None:
+    """What the handshake of a server does for its other methods, so that it cannot be deleted."""
+    return _servers(project, Era.MODERN).handshake_work(path)
+
+
 def is_for(fact: Dispatcher, answer: Answer, project: Project, path: str, era: Era) -> bool:
     """Whether a fact is the first one that speaks of the dispatcher of this answer."""
     found = answers(project, path, era)
-    facts = sorted((f for f in project.files[path].facts if isinstance(f, Dispatcher)), key=lambda f: f.span)
+    file = project.files[path]
+    facts = sorted((f for f in file.facts if isinstance(f, Dispatcher) and not project.settled(file, f, Era.DUAL)), key=lambda f: f.span)
     mine = [f for f in facts if _nearest(f, found, path) is answer]
     return bool(mine) and mine[0] == fact
 
@@ -111,6 +118,7 @@ class _Servers:
         self.project, self.era = project, era
         self._answers: dict[str, tuple[Answer, ...]] = {}
         self._parts: dict[str, frozenset[Part]] = {}
+        self._work: dict[str, Work | None] = {}
         # The code of one folder only: the trees of all modules at once would be the largest thing in memory.
         self._open: tuple[str, Hooks] | None = None
         self._found: dict[Unit, tuple[Answer, ...]] = {}
@@ -143,6 +151,14 @@ class _Servers:
         for path in (file.source.path, *self.project.importers(file.source.path)):
             if not _is_test(path):
                 yield from module.used(parse(self.project.files[path].source)[0], file.makes)
+
+    def handshake_work(self, path: str) -> Work | None:
+        if path not in self._work:
+            hooks = self._hooks(str(PurePosixPath(path).parent))
+            unit = hooks.code.unit(self.project.files[path].module)
+            behind = self.project.files[path].beside
+            self._work[path] = hooks.handshake_work([p for p in unit.places if not behind or p.name in behind]) if unit else None
+        return self._work[path]
 
     def _find(self, path: str) -> tuple[Answer, ...]:
         file = self.project.files[path]
