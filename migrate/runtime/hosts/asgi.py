@@ -9,7 +9,7 @@ from typing import Any
 
 from ..mcp_stateless import Ending, Message
 from .exchange import Host as _Exchanging
-from .exchange import Paths, _Answer, _awaited, _Events, _Exchange, _is_at, _is_hidden, _kept, _without_length
+from .exchange import Paths, _Answer, _awaited, _Events, _Exchange, _is_at, _is_hidden, _is_stream, _kept, _without_length
 from .streams import _STREAM
 
 Receive = Callable[[], Awaitable[Message]]
@@ -61,10 +61,10 @@ class _Asgi:
                 await self.app(given, _replay(exchange.body, receive), taken.send)
             except BaseException as error:
                 ending = _ending(error)
-                if ending is not None:
+                if exchange.early is None and ending is not None:
                     return await taken.end(ending)
                 # What the harmless request in place of this one brings about is not its client's.
-                if exchange.early is None or not isinstance(error, Exception):
+                if exchange.early is None or not (ending or isinstance(error, Exception)):
                     raise
         # [streams]
         stream = exchange.stream
@@ -103,6 +103,9 @@ class _Taken:
                 await self._send({"type": "http.response.start", "status": self.status, "headers": kept})
         elif message["type"] == "http.response.body" and self.events is None:
             self.body += message.get("body", b"")
+            if self.exchange.early is not None and _is_stream(self.headers):
+                # Nobody waits for this stream, and it may have no end.
+                raise Ending("the status is known")
         elif message["type"] == "http.response.body" and self.events is not None and not self.is_sent:
             chunk = self.events.feed(message.get("body", b""))
             # Whatever comes after the reply is not for this client.

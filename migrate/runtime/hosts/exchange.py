@@ -102,8 +102,7 @@ class _Exchange:
 
     def streams(self, status: int, headers: Pairs) -> bool:
         """Whether the server's own code answers with an event stream."""
-        kind = next((value for name, value in headers if name.lower() == "content-type"), "")
-        return self.early is None and self.is_open(status) and kind.startswith("text/event-stream")
+        return self.early is None and self.is_open(status) and _is_stream(headers)
 
     # [streams]
     def listens(self, status: int) -> bool:
@@ -229,6 +228,11 @@ def _is_at(path: str, paths: Paths) -> bool:
 def _is_hidden(header: str) -> bool:
     """Whether a header is none of the business of code that was written for older revisions."""
     return header.lower() in ("mcp-session-id", "mcp-protocol-version", "last-event-id", "accept-encoding")
+
+
+def _is_stream(headers: Pairs) -> bool:
+    kind = next((value for name, value in headers if name.lower() == "content-type"), "")
+    return kind.startswith("text/event-stream")
 
 
 def _replies(value: Any) -> bool:

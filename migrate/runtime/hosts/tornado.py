@@ -69,7 +69,7 @@ class _TornadoCall(_Call):
     # [streams]
     async def listen(self, exchange: _Exchange) -> None:
         assert exchange.stream is not None
-        self.handler.on_connection_close = exchange.stream.close
+        self.handler.request.connection.set_close_callback(exchange.stream.close)
         self._begin(_Answer(200, [*_STREAM], b""))
         async with aclosing(_awaited(exchange.stream)) as chunks:
             async for chunk in chunks:

@@ -9,7 +9,7 @@ from typing import Any
 
 from ..mcp_stateless import Ending, Message
 from .exchange import Host as _Exchanging
-from .exchange import Paths, _Answer, _chunks, _Events, _Exchange, _is_at, _is_hidden, _kept
+from .exchange import Paths, _Answer, _chunks, _Events, _Exchange, _is_at, _is_hidden, _is_stream, _kept
 from .streams import _STREAM
 
 Wsgi = Callable[[Any, Any], Iterable[bytes]]
@@ -65,7 +65,8 @@ def _exchanged(exchange: _Exchange, app: Wsgi, environ: Message, start: Callable
             start(lines[0], _kept(headers))
             return _turned(exchange, made, written, pieces)
         with exchange.running():
-            written += pieces
+            # A stream in answer to the harmless request may have no end.
+            written += () if exchange.early is not None and _is_stream(headers) else pieces
             _close(made)
     except Ending as ending:
         return _started(start, exchange.ended(ending))
