@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 from textwrap import dedent
@@ -547,3 +548,287 @@ def test_two_servers_in_one_file_get_an_answer_each() -> None:
     one = body("    return None\n")
     found = answers(one + one.replace("handle", "other") + LOOP + LOOP.replace("handle", "other"))
     assert [type(answer) for answer in found] == [Hook, Hook]
+
+
+# -- what the handshake does ---------------------------------------------------------------
+
+
+def served(opening: str, use: str, before: str = "", gate: str = "") -> str:
+    """A server as an object: what `initialize` does first, what the tools read, what its constructor sets, and a gate."""
+    return f"""
+import json, sys, sqlite3, threading
+TOOLS = {{}}
+def fill():
+    TOOLS["a"] = 1
+class Server:
+    def __init__(self):
+        self.tools = []
+        {before or "pass"}
+    def handle(self, msg):
+        method, rid = msg.get("method"), msg.get("id")
+        if method == "initialize":
+            {opening}
+            return {{"jsonrpc": "2.0", "id": rid, "result": {IDENTITY}}}
+        if method == "notifications/initialized":
+            return None
+        {gate or "pass"}
+        if method == "tools/list":
+            return {{"jsonrpc": "2.0", "id": rid, "result": {{"tools": {use}}}}}
+        return None
+    def run(self):
+        for line in sys.stdin:
+            reply = self.handle(json.loads(line))
+            if reply is not None:
+                print(json.dumps(reply), flush=True)
+Server().run()
+"""
+
+
+@pytest.mark.parametrize(
+    ("opening", "use", "why"),
+    [
+        ("self.root = msg['params'].get('rootUri')", "[self.root]", "the handshake sets `self.root`"),
+        ("self.tools.append(1)", "self.tools", "the handshake sets `self.tools`"),
+        ("fill()", "TOOLS", "the handshake sets `TOOLS['a']`"),
+        ("self.db = sqlite3.connect('x')", "[]", "`sqlite3.connect(...)`"),
+        ("threading.Thread(target=fill).start()", "[]", "`threading.Thread(target=fill).start(...)`"),
+        ("plugins.run_hooks()", "[]", "`plugins.run_hooks(...)`"),
+    ],
+    ids=["attribute", "filled", "function", "connection", "thread", "unknown work"],
+)
+def test_a_handshake_that_works_for_others_is_not_passed_by(opening: str, use: str, why: str) -> None:
+    assert why in reason(served(opening, use))
+
+
+@pytest.mark.parametrize(
+    "opening",
+    [
+        "self.client = msg['params'].get('clientInfo')",
+        "self.client = msg['params'].get('clientInfo'); logger.info('hello %s', self.client)",
+        "print('hello', file=sys.stderr)",
+        "version = max(SUPPORTED)",
+        "self.caps = msg['params'].get('capabilities')",
+    ],
+    ids=["client info", "logged", "log line", "reading call", "capabilities"],
+)
+def test_a_handshake_that_keeps_its_things_to_itself_is_passed_by(opening: str) -> None:
+    assert hook(served(opening, "[]")).strategy is Strategy.DECORATOR
+
+
+def test_state_of_the_handshake_that_another_module_reads_is_missed() -> None:
+    server = "import state\nfrom tools import listed\n" + served("state.client = msg['params'].get('clientInfo')", "listed()").lstrip()
+    tools = "import state\ndef listed():\n    return [state.client['name']]\n"
+    assert "the handshake sets `state.client`" in reason(server, state="client = None\n", tools=tools)
+
+
+# -- gates ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("before", "opening", "test"),
+    [
+        ("self.client = None", "self.client = msg['params'].get('clientInfo')", "self.client is None"),
+        ("self.session = None", "self.session = object()", "not self.session"),
+        ("self.version = None", "self.version = msg['params']['protocolVersion']", "self.version is None"),
+        ("self.hello = threading.Event()", "self.hello.set()", "not self.hello.is_set()"),
+        ("self.facts = {}", "self.facts['ready'] = True", "not self.facts.get('ready')"),
+        ("self.facts = {}", "self.facts['ready'] = True", "'ready' not in self.facts"),
+        ("self.greetings = 0", "self.greetings += 1", "self.greetings < 1"),
+        ("self.seen = []", "self.seen.append(True)", "len(self.seen) == 0"),
+    ],
+    ids=["client", "session", "version", "event", "key", "missing key", "count", "list"],
+)
+def test_a_gate_is_known_by_what_it_waits_for_not_by_its_name(before: str, opening: str, test: str) -> None:
+    gate = f"if {test}:\n            return {{'jsonrpc': '2.0', 'id': rid, 'error': {{'code': -32600, 'message': 'hello first'}}}}"
+    found = hook(served(opening, "[]", before, gate))
+    assert [(ast.unparse(one.node), one.seen) for one in found.conditions] == [(ast.unparse(ast.parse(test, mode="eval")), False)]
+
+
+def test_what_other_code_fills_as_well_is_no_gate() -> None:
+    gate = "if method == 'login':\n            self.user = msg['params']\n        if self.user is None:\n            return None"
+    assert hook(served("pass", "[]", "self.user = None", gate)).conditions == ()
+
+
+def test_what_the_client_can_do_is_no_gate() -> None:
+    opening = "self.asks = 'sampling' in msg['params']['capabilities']"
+    gate = "if not self.asks:\n            return {'jsonrpc': '2.0', 'id': rid, 'error': {'code': -1, 'message': 'no'}}"
+    assert hook(served(opening, "[]", "self.asks = False", gate)).conditions == ()
+
+
+# -- the way of a message --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("decorator", "why"),
+    [
+        ("if not ready:\n            return None\n        return function(msg)", "the decorator `gated` may answer by itself"),
+        ("return {**function(msg), 'took': 1}", "the decorator `gated` may answer by itself"),
+    ],
+    ids=["refuses", "changes"],
+)
+def test_a_decorator_that_answers_stands_outside_of_the_boundary(decorator: str, why: str) -> None:
+    head = f"ready = False\ndef gated(function):\n    def inner(msg):\n        {decorator}\n    return inner\n@gated\n"
+    assert why in reason(head + body("    return None\n") + LOOP)
+
+
+def test_a_decorator_that_hands_on_may_stay() -> None:
+    head = "def timed(function):\n    def inner(msg):\n        reply = function(msg)\n        return reply\n    return inner\n@timed\n"
+    assert hook(head + body("    return None\n") + LOOP).place.name == "handle"
+
+
+@pytest.mark.parametrize(
+    ("loop", "why"),
+    [
+        ("first = json.loads(sys.stdin.readline())\n{loop}", "the first message is read by itself"),
+        ("def hello():\n    handle(json.loads(sys.stdin.readline()))\nhello()\n{loop}", "the first message is read by itself"),
+    ],
+    ids=["at once", "in a function"],
+)
+def test_a_first_message_that_is_read_outside_of_the_loop_is_a_gate(loop: str, why: str) -> None:
+    assert why in reason("import json, sys\n" + body("    return None\n") + loop.format(loop=LOOP))
+
+
+@pytest.mark.parametrize(
+    ("way", "why"),
+    [
+        ("handle({'id': raw.get('id'), 'method': raw['method'], 'params': {}})", "the message is made anew"),
+        ("handle(clean(raw))", "the message is made anew"),
+        ("(raw['params'].pop('_meta', None), handle(raw))[1]", "`_meta` is taken out"),
+        ("handle(raw) if raw['method'] in KNOWN else None", "routed by their method"),
+        ("problem(raw) or handle(raw)", "`problem` looks at the message before the boundary does"),
+    ],
+    ids=["rebuilt", "cleaned", "stripped", "known methods", "checked beside"],
+)
+def test_a_message_arrives_as_it_was_sent_and_whatever_its_method(way: str, why: str) -> None:
+    head = """
+KNOWN = {"tools/list"}
+def clean(raw):
+    return {"id": raw.get("id"), "method": raw["method"]}
+def problem(raw):
+    return {"jsonrpc": "2.0", "error": {}} if raw.get("method") not in ["tools/list", "tools/call", "ping"] else None
+"""
+    loop = f"""
+import json, sys
+for line in sys.stdin:
+    raw = json.loads(line)
+    reply = {way}
+    if reply is not None:
+        print(json.dumps(reply), flush=True)
+"""
+    found = answers(head + body("    return None\n") + loop)
+    assert any(isinstance(one, Blocker) and why in one.reason for one in found), found
+    assert not any(isinstance(one, Hook) for one in found)
+
+
+@pytest.mark.parametrize(
+    ("guard", "given"),
+    [
+        ("pass", "checked(raw)"),
+        ("if 'method' not in raw:\n        continue", "raw"),
+        ("if raw['method'] == 'exit':\n        break", "raw"),
+        ("if raw['method'] == 'tools/call':\n        print('a call', file=sys.stderr)", "raw"),
+    ],
+    ids=["checked", "no method", "exit", "logged"],
+)
+def test_a_message_that_is_only_looked_at_arrives(guard: str, given: str) -> None:
+    head = "def checked(raw):\n    if not isinstance(raw, dict):\n        raise ValueError\n    return raw\n"
+    loop = LOOP.replace("    reply = handle(json.loads(line))", f"    raw = json.loads(line)\n    {guard}\n    reply = handle({given})")
+    assert hook(head + body("    return None\n") + loop).place.name == "handle"
+
+
+def test_parts_of_one_server_are_not_wired_apart() -> None:
+    tools = body("    return None\n").replace("handle", "tools").replace('"initialize"', '"tools/call"')
+    loop = LOOP.replace("handle(json.loads(line))", "ROUTES[json.loads(line)['method'][:5]](json.loads(line))")
+    found = answers(
+        tools + "\n" + body("    if method == 'ping':\n        return None\n    return None\n") + "\nROUTES = {'tools': tools}\n" + loop
+    )
+    assert not any(isinstance(one, Hook) and one.place.name == "tools" for one in found)
+
+
+# -- methods that the scan cannot see ----------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "ending",
+    [
+        "    if method.endswith('/list'):\n        return {'jsonrpc': '2.0', 'id': rid, 'result': {}}\n    return None\n",
+        "    if re.fullmatch('prompts/.*', method):\n        return {'jsonrpc': '2.0', 'id': rid, 'result': {}}\n    return None\n",
+        "    if extension(method):\n        return {'jsonrpc': '2.0', 'id': rid, 'result': {}}\n    return None\n\nE = {}\n"
+        "def extension(name):\n    return E.get(name)\n",
+        "    match method:\n        case 'ping':\n            return None\n        case name if name in MORE:\n"
+        "            return {'jsonrpc': '2.0', 'id': rid, 'result': {}}\n    return None\n\nMORE = make()\n",
+    ],
+    ids=["ending", "pattern", "lookup in a function", "guarded capture"],
+)
+def test_a_method_that_goes_where_the_scan_cannot_follow_leaves_the_list_open(ending: str) -> None:
+    assert hook(body(ending) + LOOP).methods is None
+
+
+def test_a_method_that_is_only_spoken_of_leaves_the_list_closed() -> None:
+    ending = "    logger.debug('got %s', method)\n    return error(rid, method)\n"
+    helper = "def error(rid, method):\n    return {'jsonrpc': '2.0', 'id': rid, 'error': {'code': -32601, 'message': f'no {method}'}}\n"
+    assert hook(body(ending) + helper + LOOP).methods == {"tools/list"}
+
+
+# -- what an object says of itself ---------------------------------------------------------------
+
+
+def named(start: str, opening: str, made: str) -> str:
+    return f"""
+import json, sys
+class Server:
+    def __init__(self, name="s"):
+        {start}
+    def handle(self, msg):
+        method, rid = msg.get("method"), msg.get("id")
+        if method == "initialize":
+            {opening}
+            return {{"jsonrpc": "2.0", "id": rid, "result": {{"protocolVersion": "2025-06-18", "capabilities": {{}},
+                "serverInfo": {{"name": self.name, "version": "1"}}}}}}
+        if method == "tools/list":
+            return {{"jsonrpc": "2.0", "id": rid, "result": {{"tools": []}}}}
+        return None
+def serve(server):
+    for line in sys.stdin:
+        reply = server.handle(json.loads(line))
+        if reply is not None:
+            print(json.dumps(reply), flush=True)
+{made}
+"""
+
+
+@pytest.mark.parametrize(
+    ("start", "opening", "made", "why"),
+    [
+        ("pass", "self.name = 's'", "serve(Server())", "does not exist before the handshake"),
+        ("self.name = name", "pass", "ALL = [Server(n) for n in 'ab']\nserve(ALL[0])", "several objects of `Server`"),
+        ("self.name = name", "pass", "A = Server('a')\nB = Server('b')\nserve(A)", "several objects of `Server`"),
+    ],
+    ids=["made in the handshake", "in a loop", "two"],
+)
+def test_an_object_speaks_for_the_server_only_if_there_is_one_and_it_knows_all(start: str, opening: str, made: str, why: str) -> None:
+    assert why in reason(named(start, opening, made))
+
+
+def test_objects_of_two_branches_are_one() -> None:
+    made = "if sys.argv[1:]:\n    SERVER = Server('a')\nelse:\n    SERVER = Server('b')\nserve(SERVER)"
+    assert hook(named("self.name = name", "pass", made)).identity.info.needs is Needs.INSTANCE
+
+
+def test_an_answer_that_is_changed_later_is_not_taken_over() -> None:
+    changed = body("    return None\n").replace(
+        f'return {{"jsonrpc": "2.0", "id": rid, "result": {IDENTITY}}}',
+        f"result = {IDENTITY}\n        result['capabilities']['prompts'] = {{}}\n        return {{'jsonrpc': '2.0', 'id': rid, 'result': result}}",
+    )
+    assert "changed after it was written down" in reason(changed + LOOP)
+
+
+def test_instructions_that_are_added_to_the_answer_belong_to_it() -> None:
+    added = body("    return None\n").replace(
+        f'return {{"jsonrpc": "2.0", "id": rid, "result": {IDENTITY}}}',
+        f"result = {IDENTITY}\n        if HELP:\n            result['instructions'] = HELP\n"
+        "        return {'jsonrpc': '2.0', 'id': rid, 'result': result}",
+    )
+    found = hook("HELP = 'read me'\n" + added + LOOP)
+    assert found.identity.instructions is not None
+    assert found.identity.instructions.names == {"HELP"}
