@@ -587,3 +587,19 @@ def test_removing_in_rounds_as_the_engine_does_changes_no_other_method(made: tup
     after = run(text)
     assert {m: r for m, r in after.items() if m not in GONE} == {m: r for m, r in before.items() if m not in GONE}
     assert not any(is_named(text, method) for method in GONE)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("MCP = Stateless(INFO, CAPS)\n", "MCP = Stateless(INFO, CAPS, legacy=False)\n"),
+        ("MCP = Stateless(INFO, CAPS, legacy=True)\n", "MCP = Stateless(INFO, CAPS, legacy=False)\n"),
+        ("MCP = Stateless(INFO, CAPS, legacy=False)\n", "MCP = Stateless(INFO, CAPS, legacy=False)\n"),
+        ("MCP = Stateless(\n    INFO,\n    CAPS,\n)\n", "MCP = Stateless(\n    INFO,\n    CAPS, legacy=False,\n)\n"),
+        ("OTHER = Stateless(INFO, CAPS)\n", "OTHER = Stateless(INFO, CAPS)\n"),
+    ],
+    ids=["nothing said", "said otherwise", "said", "several lines", "another object"],
+)
+def test_a_boundary_is_told_to_refuse_older_clients(before: str, after: str) -> None:
+    source = Source("app.py", before)
+    assert edits.apply(source.utf8, handlers.refuse_legacy(Tree(source), {"MCP"})).decode() == after

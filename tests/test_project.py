@@ -178,3 +178,33 @@ def test_a_code_knows_the_others_that_it_stands_beside():
     text = 'NEW = -32602\nOLD = -32002\nt = {"tools/list": f}\nok = error.code in (NEW, OLD)\n'
     codes = [fact for fact in found(link(server=text), "server", ErrorCode) if fact.beside]
     assert [(fact.key, fact.beside) for fact in codes] == [("-32002", frozenset({"-32602"}))]
+
+
+def test_a_boundary_that_another_file_makes_has_to_refuse_older_clients_before_their_code_goes():
+    tools = "def route(method):\n    if method == 'initialize': return 1\n"
+    made = "from mcp_stateless import Stateless\nfrom .tools import route\nMCP = Stateless({}, {}%s)\n@MCP.boundary\n" + LEGACY
+    refusals = []
+    for more in ("", ", legacy=False"):
+        project = link(server=made % more, tools=tools)
+        refusals.append(project.refuses_legacy(project.files["app/tools.py"]))
+    assert refusals == [False, True]
+
+
+def test_a_boundary_on_one_dispatcher_settles_nothing_of_another_in_the_same_file():
+    text = (
+        WIRED + "@MCP.boundary\ndef one(method):\n    if method == 'initialize': return 1\n    if method == 'tools/list': return helper()\n"
+    )
+    text += "def helper(method):\n    return method == 'ping'\n"
+    text += "def two(method):\n    if method == 'initialize': return 1\n    if method == 'tools/list': return 2\n    if method == 'tools/call': return 3\n"
+    project = link(server=text)
+    file = project.files["app/server.py"]
+    handlers = [fact for fact in found(project, "server", Handler) if fact.key in ("initialize", "ping")]
+    assert [(fact.scope, project.settled(file, fact, "dual")) for fact in handlers] == [("one", True), ("helper", True), ("two", False)]
+
+
+def test_a_server_that_answers_discover_by_hand_is_still_judged_by_its_codes():
+    text = "def f(method):\n    if method == 'server/discover': return 0\n    if method == 'initialize': return 1\n    if method == 'tools/list': return 2\n"
+    project = link(server=text + "    raise RpcError(-32002, 'resource not found')\n")
+    file = project.files["app/server.py"]
+    judged = [*found(project, "server", Handler), *found(project, "server", ErrorCode)]
+    assert {(str(fact.key), project.settled(file, fact, "dual")) for fact in judged} >= {("initialize", True), ("-32002", False)}

@@ -42,7 +42,7 @@ def refuse_legacy(tree: Tree, makes: Collection[str]) -> Iterator[Edit]:
             continue
         given = next((arg for arg in call.args if arg.keyword is not None and arg.keyword.value == "legacy"), None)
         if given is None:
-            at = tree.whole(call.args[-1]).end
+            at = tree.whole(call.args[-1].value).end
             yield Edit(Span(at, at), ", legacy=False")
         elif tree.text(given.value) != "False":
             yield Edit(tree.span(given.value), "False")
