@@ -832,3 +832,218 @@ def test_instructions_that_are_added_to_the_answer_belong_to_it() -> None:
     found = hook("HELP = 'read me'\n" + added + LOOP)
     assert found.identity.instructions is not None
     assert found.identity.instructions.names == {"HELP"}
+
+
+# -- replies that leave beside the boundary ------------------------------------------------
+
+
+WORKER = """
+import queue, threading
+JOBS = queue.Queue()
+def call(rid):
+    return {"jsonrpc": "2.0", "id": rid, "result": {}}
+def work():
+    while True:
+        EMIT
+threading.Thread(target=work).start()
+"""
+
+
+@pytest.mark.parametrize(
+    "emit", ["print(json.dumps(call(JOBS.get())))", "JOBS.put(call(JOBS.get()))", 'print(\'{"jsonrpc": "2.0", "id": %d}\' % 1)']
+)
+def test_a_reply_that_a_worker_makes_is_refused(emit: str) -> None:
+    assert isinstance(answers(body("    return None\n") + LOOP + WORKER.replace("EMIT", emit))[0], Blocker)
+
+
+def test_a_finished_reply_may_be_written_by_a_worker() -> None:
+    loop = "import json, sys\nfor line in sys.stdin:\n    reply = handle(json.loads(line))\n    if reply is not None:\n        JOBS.put(reply)\n"
+    assert hook(body("    return None\n") + WORKER.replace("EMIT", "print(json.dumps(JOBS.get()))") + loop).strategy is Strategy.DECORATOR
+
+
+@pytest.mark.parametrize(
+    "start",
+    [
+        "POOL.submit(lambda: ok(rid, {}))",
+        "POOL.submit(done, rid)",
+        "threading.Thread(target=functools.partial(ok, rid, {})).start()",
+        "POOL.submit(compute).add_done_callback(done)",
+        "loop.call_soon_threadsafe(done, rid)",
+        "spawn(lambda: ok(rid, {}))",
+    ],
+)
+def test_a_reply_that_is_written_in_another_context_is_refused(start: str) -> None:
+    text = f"""
+def done(rid):
+    ok(rid, {{}})
+
+def spawn(work):
+    threading.Thread(target=work).start()
+
+def handle(msg):
+    rid = msg["id"]
+    if msg["method"] == "initialize":
+        ok(rid, {IDENTITY})
+    elif msg["method"] == "tools/list":
+        {start}
+
+for line in sys.stdin:
+    handle(json.loads(line))
+"""
+    assert reason(WRITER + text) == "replies are written by another thread or callback, which does not know the request"
+
+
+def test_a_reply_of_a_thread_class_is_refused() -> None:
+    job = "import threading\nclass Job(threading.Thread):\n    def run(self):\n        ok(self.rid, {})\n"
+    assert reason(WRITER + job + WRITES) == "a reply is written here, outside of the dispatcher"
+
+
+def test_a_progress_notification_may_leave_in_a_thread() -> None:
+    note = "write({'jsonrpc': '2.0', 'method': 'notifications/progress', 'params': {}})"
+    text = WRITES.replace(
+        '        ok(msg["id"], {"tools": []})', f'        Thread(target=lambda: {note}).start()\n        ok(msg["id"], {{"tools": []}})'
+    )
+    assert hook(WRITER + text).strategy is Strategy.SENDER
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        "sys.stdout.write(json.JSONEncoder().encode(reply))",
+        "print(ENCODER.encode(reply), flush=True)",
+        "out(encode(reply))",
+    ],
+)
+def test_replies_are_seen_however_they_are_serialised(write: str) -> None:
+    names = "import json, sys\nENCODER = json.JSONEncoder()\nencode = json.JSONEncoder().encode\nout = sys.stdout.write\n"
+    ending = f"    reply = {{'jsonrpc': '2.0', 'id': rid, 'result': {{}}}}\n    {write}\n    return None\n"
+    assert reason(names + body(ending) + LOOP) == "replies are returned, but this one is written directly"
+
+
+@pytest.mark.parametrize("log", ["LOG.write(json.dumps(message))", "print(json.dumps(message), file=LOG)"])
+def test_a_log_file_is_no_client(log: str) -> None:
+    writer = WRITER.replace("def write(message):\n", f"LOG = open('log', 'a')\ndef write(message):\n    {log}\n")
+    found = hook(writer + WRITES)
+    assert found.strategy is Strategy.SENDER
+    assert [ast.unparse(e.stream) for e in found.outgoing if e.stream] == ["sys.stdout"]
+
+
+def test_a_writer_that_writes_twice_is_refused() -> None:
+    writer = WRITER.replace("def write(message):\n", "def write(message):\n    sys.stdout.write(json.dumps(message))\n")
+    assert reason(writer + WRITES) == "`write` writes its message more than once"
+
+
+def test_a_writer_for_several_streams_is_refused() -> None:
+    text = f"""
+import json, sys
+def write(stream, message):
+    stream.write(json.dumps(message))
+
+def handle(msg):
+    if msg["method"] == "initialize":
+        write(sys.stdout, {{"jsonrpc": "2.0", "id": msg["id"], "result": {IDENTITY}}})
+    elif msg["method"] == "tools/list":
+        write(CHILD.stdin, msg)
+        write(sys.stdout, {{"jsonrpc": "2.0", "id": msg["id"], "result": {{}}}})
+
+for line in sys.stdin:
+    handle(json.loads(line))
+"""
+    assert isinstance(answers(text)[0], Blocker)
+
+
+# -- decorators and callers that change a reply ------------------------------------------------
+
+
+DECORATORS = """
+import functools
+def timed(function):
+    @functools.wraps(function)
+    def inner(*args):
+        reply = function(*args)
+        LINE
+        return reply
+    return inner
+"""
+
+
+def test_a_helper_under_a_decorator_proves_what_the_decorator_leaves() -> None:
+    helper = "@timed\ndef ok(rid):\n    return {'jsonrpc': '2.0', 'id': rid, 'result': {}}\n"
+    ending = "    return ok(rid)\n"
+    assert hook(DECORATORS.replace("LINE", "print(1)") + helper + body(ending) + LOOP).strategy is Strategy.DECORATOR
+    changed = reason(DECORATORS.replace("LINE", "reply['more'] = 1") + helper + body(ending) + LOOP)
+    assert changed == "`handle` does not surely return a JSON-RPC reply or None: `@timed` may change what `ok` returns"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "reply['result'] = {}",
+        "reply['result'].update(done=True)",
+        "reply = error(line)",
+        "reply = {**reply, 'result': {}}",
+        "print(json.dumps(tidy(reply)))",
+    ],
+)
+def test_a_reply_that_its_caller_changes_is_refused(line: str) -> None:
+    helpers = "def error(line):\n    return {'jsonrpc': '2.0', 'id': 1, 'error': {}}\ndef tidy(reply):\n    return {**reply}\n"
+    loop = f"import json, sys\nfor line in sys.stdin:\n    reply = handle(json.loads(line))\n    if reply is not None:\n        {line}\n        print(json.dumps(reply))\n"
+    assert isinstance(answers(helpers + body("    return None\n") + loop)[0], Blocker)
+
+
+@pytest.mark.parametrize("line", ["reply['id'] = 1", "if 'error' in reply:\n            log(reply)", "count(reply)", "size = len(reply)"])
+def test_a_reply_may_be_looked_at(line: str) -> None:
+    helpers = "def count(reply):\n    return 1\n"
+    loop = f"import json, sys\nfor line in sys.stdin:\n    reply = handle(json.loads(line))\n    if reply is not None:\n        {line}\n        print(json.dumps(reply))\n"
+    assert hook(helpers + body("    return None\n") + loop).untested == ()
+
+
+@pytest.mark.parametrize(("code", "wired"), [("error.code", False), ("-32603", True)])
+def test_a_retired_code_that_is_raised_through_the_boundary_is_refused(code: str, wired: bool) -> None:
+    loop = f"""
+import json, sys
+for line in sys.stdin:
+    try:
+        reply = handle(json.loads(line))
+    except RpcError as error:
+        reply = {{"jsonrpc": "2.0", "id": 1, "error": {{"code": {code}}}}}
+    if reply is not None:
+        print(json.dumps(reply))
+"""
+    found = answers(body("    raise RpcError(-32002)\n") + loop)
+    assert isinstance(found[0], Hook) is wired
+
+
+# -- callers and None ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("test", ["'error' in reply", "reply['id'] is not None", "reply.get('id') and reply"])
+def test_a_question_that_fails_for_none_is_no_test(test: str) -> None:
+    loop = f"import json, sys\nfor line in sys.stdin:\n    reply = handle(json.loads(line))\n    if {test}:\n        print(json.dumps(reply))\n"
+    assert len(hook(body("    return {'jsonrpc': '2.0', 'id': rid, 'error': {}}\n") + loop).untested) == 1
+
+
+@pytest.mark.parametrize("leave", ["break", "sys.exit(0)", "raise SystemExit"])
+def test_a_loop_that_none_ends_is_refused(leave: str) -> None:
+    loop = f"import json, sys\nfor line in sys.stdin:\n    reply = handle(json.loads(line))\n    if reply is None:\n        {leave}\n    print(json.dumps(reply))\n"
+    assert reason(body("    return None\n") + loop) == "reading ends here when `handle` returns None"
+
+
+def test_a_list_that_is_filled_is_not_made_up() -> None:
+    loop = "import json, sys\nwaiting = []\nfor line in sys.stdin:\n    waiting.append(json.loads(line))\nfor one in waiting:\n    print(json.dumps(handle(one)))\n"
+    assert len(hook(body("    return {'jsonrpc': '2.0', 'id': rid, 'error': {}}\n") + loop).untested) == 1
+
+
+@pytest.mark.parametrize(
+    "write",
+    ["print(json.dumps({}))", "out = json.dumps({})\n    sys.stdout.write(out)", "print(\n        json.dumps({}),\n        flush=True)"],
+)
+def test_helpers_that_build_and_write_a_reply_carry_the_early_one(write: str) -> None:
+    helper = "import json, sys\ndef ok(rid, result):\n    " + write.replace("{}", "{'jsonrpc': '2.0', 'id': rid, 'result': result}") + "\n"
+    assert hook(helper + WRITES).strategy is Strategy.SPLIT
+
+
+def test_a_writer_whose_dispatcher_flushes_for_it_is_not_called_alone() -> None:
+    writer = "import json, sys\ndef write(m):\n    print(json.dumps(m))\n\ndef ok(rid, result):\n    write({'jsonrpc': '2.0', 'id': rid, 'result': result})\n"
+    flushes = WRITES.replace("\nfor line", "    sys.stdout.flush()\n\nfor line")
+    assert (hook(writer + WRITES).strategy, hook(writer + flushes).strategy) == (Strategy.SENDER, Strategy.SPLIT)

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 
 from ..source import Span
 from . import approach, chains, handshake, transport
 from .chains import Chain, Origin, Subject
 from .code import Call, Code, Place, Unit, assigned, unwrap
-from .decorators import Decorators
-from .emissions import MESSAGES, Emission, Emissions, Kind, Send
-from .functions import dotted, walk
+from .decorators import Decorators, is_changed
+from .emissions import MESSAGES, Emission, Emissions, Kind, Send, leaving
+from .functions import Function, dotted, walk
 from .gates import Condition, boundaries, conditions, first_messages, refusals
 from .identity import Identity, Unknown, identities, identity
 from .leaks import Leaks
@@ -45,6 +45,7 @@ class Hook:
     early: Send | ast.Return | None = None  # SPLIT: how this function answers, to be repeated for an early reply
     untested: tuple[Call, ...] = ()  # callers that write whatever they get, None too
     conditions: tuple[Condition, ...] = ()  # what is only done after the handshake, behind the hook
+    before: int = 0  # the hooks of this module that come before it, whose names are taken
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,6 +98,14 @@ class Hooks:
             ):
                 continue
             answer = self._enter(chain, [c for c in found if c.place in inside[chain.place]])
+            if isinstance(answer, Hook):
+                earlier = [one for one in out if isinstance(one, Hook)]
+                shared = [e for one in earlier for e in one.outgoing if e in answer.outgoing]
+                if shared:
+                    reason = "two servers write through this, and only one of them can finish the replies"
+                    answer = self._block(shared[0].place, shared[0].dumps, reason, "give each server a writer of its own")
+                else:
+                    answer = replace(answer, before=len(earlier))
             if isinstance(answer, Hook):
                 taken.update(self._inside(answer.place))
                 out = [o for o in out if not isinstance(o, Blocker) or not self._covers(answer, o)]
@@ -252,6 +261,8 @@ class Hooks:
             # What the server asks of itself stays a part of the request in progress.
             if call.place in inside or self._is_made_up(call, place, message):
                 continue
+            if (name := self._name_of(call)) and (leaving_ := _leaves(call.place, name)) is not None:
+                return self._block(call.place, leaving_, f"reading ends here when `{place.name}` returns None", "let the loop go on")
             match self._tests(call, later=_is_async(place)):
                 case False:
                     untested.append(call)
@@ -292,7 +303,9 @@ class Hooks:
                 place, None, f"`{place.name}` hands its replies to a coroutine and does not wait for it", f"make `{place.name}` async"
             )
         gates = tuple(self._conditions(place))
-        if writer is not None and self._can_send(writer, place, sends[0].writer.parameter):
+        # An early reply leaves without the code of the dispatcher, so its writer has to flush by itself.
+        flushed = writer is not None and (_flushes(writer) or _flushes(sends[0].writer.place) or not _flushes(place))
+        if writer is not None and flushed and self._can_send(writer, place, sends[0].writer.parameter):
             return Hook(Strategy.SENDER, place, message, identity_, methods, writer=writer, outgoing=_unique(emissions), conditions=gates)
         early = self._early(place, sends)
         if early is None:
@@ -368,9 +381,9 @@ class Hooks:
             )
         inside = set(self._inside(place))
         for unit in {p.unit for p in [*inside, *self._above(place)]}:
-            for leaving in first_messages(unit.module):
-                at = Place(unit, unit.module.function_of(leaving))
-                return self._block(at, leaving, "the first message has to be initialize here", "let the loop take any message first")
+            for first in first_messages(unit.module):
+                at = Place(unit, unit.module.function_of(first))
+                return self._block(at, first, "the first message has to be initialize here", "let the loop take any message first")
             for refusal in refusals(unit.module):
                 at = Place(unit, unit.module.function_of(refusal.node))
                 if at in inside and unit is not place.unit:
@@ -425,6 +438,8 @@ class Hooks:
 
     def _elsewhere(self, place: Place, emissions: Iterable[Emission]) -> Blocker | None:
         for emission in emissions:
+            if _is_outgoing(emission):
+                return self._block(emission.place, emission.dumps, "another boundary finishes what is written here already")
             if emission.place.unit is not place.unit:
                 return self._block(
                     emission.place, emission.dumps, "messages are written in another module", "write those of `MCP.outgoing(message)` here"
@@ -503,7 +518,10 @@ class Hooks:
         required = len(positional) - len(args.defaults) - (1 if function.owner else 0)
         if required > 1 or any(default is None for default in args.kw_defaults):
             return False
-        return not function.owner or (function.owner == place.owner and place.function is not None and place.function.owner == place.owner)
+        if not function.owner:
+            return True
+        same = function.owner == place.owner and place.function is not None and place.function.owner == place.owner
+        return same and all(has_usual_self(one.function) for one in (writer, place) if one.function)
 
     def _returned(self, node: ast.Return, place: Place) -> ast.expr | None:
         """The reply in a return: its value, or what `return json.dumps(reply)` turns into text."""
@@ -525,18 +543,21 @@ class Hooks:
         """A send whose statement can be repeated for an early reply: one of this function, or one that needs no local names."""
         own = [*(send for send in sends if send.place == place), *self.emissions.sends(place)]
         for send in [*own, *(send for send in sends if send.place.unit is place.unit)]:
-            if send.place == place or not self._uses_locals(send):
+            if send.place == place or not self._uses_locals(send, place):
                 return send
         return None
 
-    def _uses_locals(self, send: Send) -> bool:
-        statement: ast.AST = send.node
-        while not isinstance(statement, ast.stmt):
-            statement = send.place.unit.module.parents[statement]
-        inside = {id(n) for n in ast.walk(send.payload)}
-        names = {n.id for n in ast.walk(statement) if isinstance(n, ast.Name) and id(n) not in inside}
+    def _uses_locals(self, send: Send, place: Place) -> bool:
+        """Whether the statements that write need names that `place` does not have, or give it new ones in place of its own."""
+        statements = leaving(send.node, send.place.unit.module)
+        payload = {id(n) for n in ast.walk(send.payload)}
+        names = [n for s in statements for n in ast.walk(s) if isinstance(n, ast.Name) and id(n) not in payload]
+        made = {n.id for n in names if isinstance(n.ctx, ast.Store)}
+        own = place.unit.module.nodes(ast.Name) if place.function is None else list(ast.walk(place.function.node))
+        if any(isinstance(n, ast.Name) and n.id in made and n not in names for n in own if place.function is not None or n not in names):
+            return True
         parameters = {*(send.place.function.parameters if send.place.function else ()), "self", "cls"}
-        return any(name in parameters or assigned(send.place, name) for name in names)
+        return any(n.id in parameters or assigned(send.place, n.id) for n in names if n.id not in made)
 
     def _parse(self, place: Place, message: str) -> ast.stmt | Blocker:
         """The statement after which a local name holds the parsed message."""
@@ -615,6 +636,19 @@ class Hooks:
                 return False if self._is_sent(parent, call.place) else None
         return None
 
+    def _name_of(self, call: Call) -> str:
+        """The name that a caller gives to the value."""
+        around: ast.AST = call.node
+        parents = call.place.unit.module.parents
+        while isinstance(parent := parents[around], ast.Await) or (isinstance(parent, ast.Call) and unwrap(parent) is call.node):
+            around = parent
+        match parent:
+            case (
+                ast.Assign(targets=[ast.Name(id=name)]) | ast.AnnAssign(target=ast.Name(id=name)) | ast.NamedExpr(target=ast.Name(id=name))
+            ):
+                return name
+        return ""
+
     def _is_made_up(self, call: Call, place: Place, message: str) -> bool:
         """Whether the caller hands in messages that it has written itself, as demos and checks do."""
         assert place.function
@@ -628,7 +662,8 @@ class Hooks:
                         ran = node.iter
                         if isinstance(ran, ast.Name):
                             values = assigned(call.place, ran.id) or [call.place.unit.names.bindings.get(ran.id)]
-                            return len(values) == 1 and isinstance(values[0], ast.List | ast.Tuple)
+                            written = values[0] if len(values) == 1 else None
+                            return isinstance(written, ast.List | ast.Tuple) and bool(written.elts) and not is_changed(call.place, ran.id)
                         return isinstance(ran, ast.List | ast.Tuple)
                 values = assigned(call.place, name)
                 return bool(values) and all(isinstance(value, ast.Dict) and approach.is_constant(value) for value in values)
@@ -693,12 +728,75 @@ def _is_none(value: ast.expr) -> bool:
 
 
 def _asks(place: Place, name: str) -> bool:
-    """Whether a condition of the function reads the name."""
+    """Whether a condition of the function tells None from a reply."""
+    return any(isinstance(node, ast.If | ast.While | ast.IfExp) and _with_none(node.test, name) is not None for node in place.nodes)
+
+
+def _leaves(place: Place, name: str) -> ast.stmt | None:
+    """What ends the loop around it where the name is None."""
     for node in place.nodes:
-        test = node.test if isinstance(node, ast.If | ast.While | ast.IfExp) else None
-        if test is not None and any(isinstance(n, ast.Name) and n.id == name for n in walk(test)):
-            return True
+        if not isinstance(node, ast.If) or (taken := _with_none(node.test, name)) is None:
+            continue
+        loops = [one for one in place.unit.module.ancestors(node) if isinstance(one, ast.For | ast.AsyncFor | ast.While)]
+        for statement in (node.body if taken else node.orelse) if loops else ():
+            if isinstance(statement, ast.Break | ast.Return | ast.Raise):
+                return statement
+            if isinstance(statement, ast.Expr) and dotted(getattr(statement.value, "func", None)) in {
+                "sys.exit",
+                "exit",
+                "quit",
+                "os._exit",
+            }:
+                return statement
+    return None
+
+
+def _with_none(test: ast.expr, name: str) -> bool | None:
+    """What a condition is when the name is None; None where it does not say, or fails."""
+    match test:
+        case ast.Name(id=found) | ast.NamedExpr(target=ast.Name(id=found)):
+            return False if found == name else None
+        case ast.Call(func=ast.Name(id="isinstance"), args=[ast.Name(id=found), _]):
+            return False if found == name else None
+        case ast.UnaryOp(op=ast.Not(), operand=operand):
+            inner = _with_none(operand, name)
+            return None if inner is None else not inner
+        case ast.Compare(left=ast.Name() | ast.NamedExpr() as left, ops=[ast.Is() | ast.Eq()], comparators=[ast.Constant(value=None)]):
+            return True if _with_none(left, name) is False else None
+        case ast.Compare(
+            left=ast.Name() | ast.NamedExpr() as left, ops=[ast.IsNot() | ast.NotEq()], comparators=[ast.Constant(value=None)]
+        ):
+            return False if _with_none(left, name) is False else None
+        case ast.BoolOp(op=op, values=values):
+            # The first operand that names it decides: those behind it may fail.
+            first = next((one for one in values if any(isinstance(n, ast.Name) and n.id == name for n in walk(one))), None)
+            inner = _with_none(first, name) if first is not None else None
+            return inner if inner is isinstance(op, ast.Or) else None
+    return None
+
+
+def _flushes(place: Place) -> bool:
+    for node in place.nodes:
+        if isinstance(node, ast.Call):
+            if isinstance(node.func, ast.Attribute) and node.func.attr in {"flush", "drain"}:
+                return True
+            if any(k.arg == "flush" for k in node.keywords):
+                return True
     return False
+
+
+def has_usual_self(function: Function) -> bool:
+    """Whether a method calls its object or class as methods do."""
+    args = [*function.node.args.posonlyargs, *function.node.args.args]
+    return not function.owner or (bool(args) and (args[0].arg in {"self", "cls"} or args[0].arg in function.parameters))
+
+
+def _is_outgoing(emission: Emission) -> bool:
+    """Whether it stands in the loop over `MCP.outgoing(...)` already."""
+    return any(
+        isinstance(around, ast.For) and isinstance(around.iter, ast.Call) and dotted(around.iter.func).endswith(".outgoing")
+        for around in emission.place.unit.module.ancestors(emission.dumps)
+    )
 
 
 def _unique(emissions: Iterable[Emission]) -> tuple[Emission, ...]:

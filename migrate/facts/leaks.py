@@ -49,6 +49,11 @@ class Leaks:
                     unknown = Kind.UNKNOWN in send.kinds and send.writer in own
                     if (Kind.REPLY in send.kinds or unknown) and not self._is_given(send.payload, place, given):
                         return Leak(place, send.node, "a reply is written here, outside of the dispatcher")
+            if writers is not None and place not in covered:
+                for node in place.nodes:
+                    target = self.code.function(node, place) if isinstance(node, ast.Call) else None
+                    if target in covered and target not in given and target is not None and self._sends(target):
+                        return Leak(place, node, "a reply is written here, outside of the dispatcher")
             for call, payload in self.emissions.handed(place):
                 if Kind.REPLY in self.emissions.kinds(payload, place) and not self._is_given(payload, place, given):
                     return Leak(place, call, "a reply is handed to other code here, which does not know its request")

@@ -9,9 +9,9 @@ from pathlib import PurePosixPath
 from typing import NoReturn
 
 from ..facts.code import Place
-from ..facts.emissions import Emission, Send
+from ..facts.emissions import Emission, Send, block_of, is_flush, leaving
 from ..facts.functions import Def, Module
-from ..facts.hooks import Blocker, Hook, Strategy
+from ..facts.hooks import Blocker, Hook, Strategy, has_usual_self
 from ..facts.identity import Needs, Part, Spelling, is_builtin, is_defined_by, is_pure
 from ..rule import Era
 from ..source import Span
@@ -63,6 +63,8 @@ class _Wire:
         self.source = self.module.source
         self.step = step_of(self.module)
         self.taken = _names(self.module)
+        for _ in range(hook.before):
+            self.taken |= {self._free(name) for name in ("MCP", *_CONSTANTS.values(), "early")}
         self.handle = self._free("MCP")
         self.parts = {RuntimePart.BOUNDARY} if hook.strategy is not Strategy.SPLIT else set()
         self.imports: set[tuple[str, str]] = set()
@@ -249,7 +251,7 @@ class _Wire:
             return
         assert hook.place.function
         arguments = []
-        if hook.place.function.parameters[0] != hook.message:
+        if hook.place.function.parameters[0] != hook.message or not has_usual_self(hook.place.function):
             arguments.append(f'message="{hook.message}"')
         if hook.writer is not None:
             self.parts.add(RuntimePart.SEND)
@@ -275,6 +277,7 @@ class _Wire:
         early = self._free("early")
         loop = self._loop(hook.parse)
         answer = self._answer(early)
+        answer += [text for text in self._rest() if text not in answer[1:]]
         leave = [] if isinstance(hook.early, ast.Return) else ["continue" if loop else "return"]
         lines = [
             f"{early} = {self.handle}.begin({hook.message})",
@@ -306,6 +309,63 @@ class _Wire:
             yield Edit(Span(span.start, span.start), f"{self.handle}.finish(")
             yield Edit(Span(span.end, span.end), ")")
 
+    def _rest(self) -> list[str]:
+        """What a loop or function does after its message has been handled, to be done after an early reply as well."""
+        followers = self._followers()
+        if isinstance(self.hook.early, ast.Return):
+            return []
+        made: dict[str, set[ast.stmt]] = {}
+        for statement in followers:
+            for node in ast.walk(statement):
+                if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+                    made.setdefault(node.id, set()).add(statement)
+        own = {id(s) for emission in self.hook.outgoing for s in leaving(emission.dumps, self.module)}
+        if isinstance(self.hook.early, Send):
+            own |= {id(s) for s in leaving(self.hook.early.node, self.module)}
+
+        def handles(statement: ast.stmt) -> bool:
+            if is_flush(statement):
+                return False
+            return id(statement) in own or any(
+                (isinstance(n, ast.Name) and (n.id == self.hook.message or made.get(n.id, {statement}) != {statement}))
+                or any(n is emission.dumps for emission in self.hook.outgoing)
+                for n in ast.walk(statement)
+            )
+
+        last = max((at for at, statement in enumerate(followers) if handles(statement)), default=-1)
+        rest = followers[last + 1 :]
+        between = [s for s in followers[: last + 1] if not handles(s) and not is_flush(s) and not _is_plain(s)]
+        for statement in rest:
+            if not isinstance(statement, ast.Expr | ast.Assign | ast.AnnAssign | ast.AugAssign) or (between and not is_flush(statement)):
+                self._stop(
+                    self.module.span(statement),
+                    "this is done after each message, and an early reply would pass it by",
+                    "move the dispatch into a function that returns the reply",
+                )
+        return [ast.unparse(s) if "\n" in (text := self.module.text(s)) else text for s in rest]
+
+    def _followers(self) -> list[ast.stmt]:
+        """The statements that an early reply passes by, up to the end of the loop or function."""
+        parse = self.hook.parse
+        if isinstance(parse, ast.For | ast.AsyncFor):
+            return list(parse.body)
+        if parse is None:
+            assert self.hook.place.function
+            return list(self.hook.place.function.node.body)
+        found: list[ast.stmt] = []
+        around: ast.AST = parse
+        while isinstance(around, ast.stmt | ast.excepthandler | ast.match_case):
+            parent = self.module.parents[around]
+            if isinstance(around, ast.stmt) and not isinstance(parent, ast.Match):
+                block_ = block_of(around, self.module)
+                found += block_[block_.index(around) + 1 :]
+                if isinstance(parent, ast.Try) and block_ is parent.body:
+                    found += parent.orelse
+            if isinstance(parent, Def | ast.For | ast.AsyncFor | ast.While):
+                break
+            around = parent
+        return found
+
     def _loop(self, parse: ast.stmt | None) -> bool:
         if isinstance(parse, ast.For | ast.AsyncFor):
             return True
@@ -322,10 +382,10 @@ class _Wire:
         assert isinstance(self.hook.early, Send)
         send = self.hook.early
         first, last = self._statements(send.node, send.place)
-        block_ = self._block_of(first)
+        block_ = block_of(first, self.module)
         out = [self._with(first, send.payload, early)]
         for statement in block_[block_.index(first) + 1 :]:
-            if block_.index(statement) > block_.index(last) and not _is_flush(statement):
+            if block_.index(statement) > block_.index(last) and not is_flush(statement):
                 break
             text = self.module.text(statement)
             out.append(text if "\n" not in text else ast.unparse(statement))
@@ -346,15 +406,15 @@ class _Wire:
         indent = indent_of(self.source, span.start)
         newline = self.source.newline
         head, tail = self.source.slice(Span(span.start, inner.start)), self.source.slice(Span(inner.end, span.end))
-        if "\n" in head or "\r" in head:
+        if _has_long_text(first, emission.payload):
             self._stop(
                 span, "the statement that writes messages could not be taken apart", "write the messages of `MCP.outgoing(message)` here"
             )
         yield Edit(Span(span.start, inner.start), f"for {part} in {self.handle}.outgoing(")
-        moved_tail = tail.replace(newline, newline + self.step)
-        yield Edit(Span(inner.end, span.end), f"):{newline}{indent}{self.step}{head}{part}{moved_tail}")
+        moved_head, moved_tail = (text.replace(newline, newline + self.step) for text in (head, tail))
+        yield Edit(Span(inner.end, span.end), f"):{newline}{indent}{self.step}{moved_head}{part}{moved_tail}")
         if last is not first:
-            block_ = self._block_of(first)
+            block_ = block_of(first, self.module)
             rest = block_[block_.index(first) + 1 : block_.index(last) + 1]
             at = line_start(self.source, self.module.span(rest[0]).start)
             yield Edit(Span(at, at), self.step)
@@ -362,19 +422,8 @@ class _Wire:
 
     def _statements(self, node: ast.expr, place: Place) -> tuple[ast.stmt, ast.stmt]:
         """The statement that serialises, and the last of those that write the text it made."""
-        statement: ast.AST = node
-        while not isinstance(statement, ast.stmt):
-            statement = self.module.parents[statement]
-        block_ = self._block_of(statement)
-        at = block_.index(statement)
-        made = {n.id for n in ast.walk(statement) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
-        last = at
-        for number in range(at + 1, len(block_)):
-            follower = block_[number]
-            reads = any(isinstance(n, ast.Name) and n.id in made for n in ast.walk(follower))
-            if reads or (number == last + 1 and _is_bare_write(follower, block_[last])):
-                last = number
-        chosen = block_[at : last + 1]
+        chosen = leaving(node, self.module)
+        statement = chosen[0]
         if not isinstance(statement, ast.Expr | ast.Assign | ast.AnnAssign) or any(
             isinstance(n, ast.Return | ast.Continue | ast.Break | ast.Yield) for s in chosen for n in ast.walk(s)
         ):
@@ -383,15 +432,7 @@ class _Wire:
                 "the statement that writes messages could not be taken apart",
                 "write the messages of `MCP.outgoing(message)` here",
             )
-        return statement, block_[last]
-
-    def _block_of(self, statement: ast.stmt) -> list[ast.stmt]:
-        parent = self.module.parents[statement]
-        for field in ("body", "orelse", "finalbody"):
-            found = getattr(parent, field, [])
-            if isinstance(found, list) and statement in found:
-                return found
-        raise AssertionError("a statement stands in a block")
+        return statement, chosen[-1]
 
     # -- callers and gates --------------------------------------------------------
     def _tests(self) -> Iterator[Edit]:
@@ -411,13 +452,13 @@ class _Wire:
                     self._stop(self.module.span(statement), "this writes whatever the dispatcher returns, None too", "skip None here")
 
     def _guarded(self, statement: ast.stmt, name: str) -> Iterator[Edit]:
-        block_ = self._block_of(statement)
+        block_ = block_of(statement, self.module)
         after = block_[block_.index(statement) + 1 :]
         users = [s for s in after if any(isinstance(n, ast.Name) and n.id == name for n in ast.walk(s))]
         if not users:
             self._stop(self.module.span(statement), "this writes whatever the dispatcher returns, None too", "skip None here")
         first, last = users[0], users[-1]
-        while after.index(last) + 1 < len(after) and _is_flush(after[after.index(last) + 1]):
+        while after.index(last) + 1 < len(after) and is_flush(after[after.index(last) + 1]):
             last = after[after.index(last) + 1]
         if any(
             isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
@@ -439,12 +480,12 @@ class _Wire:
         span, inner = self.module.span(statement), self.module.span(value)
         indent, newline = indent_of(self.source, span.start), self.source.newline
         head, tail = self.source.slice(Span(span.start, inner.start)), self.source.slice(Span(inner.end, span.end))
-        block_ = self._block_of(statement)
+        block_ = block_of(statement, self.module)
         after = block_[block_.index(statement) + 1 :]
         yield Edit(Span(span.start, inner.start), f"{name} = ")
         rest = tail.replace(newline, newline + self.step)
         yield Edit(Span(inner.end, span.end), f"{newline}{indent}if {name} is not None:{newline}{indent}{self.step}{head}{name}{rest}")
-        if after and _is_flush(after[0]):
+        if after and is_flush(after[0]):
             at = line_start(self.source, self.module.span(after[0]).start)
             yield Edit(Span(at, at), self.step)
 
@@ -452,9 +493,9 @@ class _Wire:
         """Whether all that a loop does after this statement is writing its value."""
         child: ast.AST = statement
         name = next(n.id for n in ast.walk(statement) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store))
-        followers = self._block_of(statement)
+        followers = block_of(statement, self.module)
         for follower in followers[followers.index(statement) + 1 :]:
-            if not _is_flush(follower) and not any(isinstance(n, ast.Name) and n.id == name for n in ast.walk(follower)):
+            if not is_flush(follower) and not any(isinstance(n, ast.Name) and n.id == name for n in ast.walk(follower)):
                 return False
         while (parent := self.module.parents.get(child)) is not None and not isinstance(parent, Def | ast.Lambda):
             if isinstance(parent, ast.For | ast.AsyncFor | ast.While):
@@ -464,11 +505,11 @@ class _Wire:
             if (
                 isinstance(parent, ast.stmt)
                 and child is not statement
-                and self._block_of(parent)[-1] is not parent
+                and block_of(parent, self.module)[-1] is not parent
                 and not isinstance(self.module.parents.get(parent), ast.Module)
             ):
                 return False
-            if child is not statement and isinstance(child, ast.stmt) and self._block_of(child)[-1] is not child:
+            if child is not statement and isinstance(child, ast.stmt) and block_of(child, self.module)[-1] is not child:
                 return False
             child = parent
         return False
@@ -555,25 +596,24 @@ def _is_docstring(statement: ast.stmt) -> bool:
     return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant) and isinstance(statement.value.value, str)
 
 
-def _is_flush(statement: ast.stmt) -> bool:
-    value = statement.value if isinstance(statement, ast.Expr) else None
-    value = value.value if isinstance(value, ast.Await) else value
-    return isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr in {"flush", "drain"}
-
-
-def _is_bare_write(statement: ast.stmt, first: ast.stmt) -> bool:
-    """`sys.stdout.write("\\n")` after the write of the message, on the same stream."""
-    match statement, first:
-        case (
-            ast.Expr(value=ast.Call(func=ast.Attribute(attr="write") as func, args=[ast.Constant()])),
-            ast.Expr(value=ast.Call(func=ast.Attribute(attr="write") as other)),
-        ):
-            return ast.dump(func) == ast.dump(other)
-        case ast.Expr(value=ast.Call(func=ast.Attribute(attr="write"), args=[ast.Constant()])), ast.Expr(
-            value=ast.Call(func=ast.Attribute(attr="dump"))
-        ):
+def _is_plain(statement: ast.stmt) -> bool:
+    """What can be left out where nothing reads it: a constant under a name, a line in a log."""
+    match statement:
+        case ast.Assign(value=ast.Constant() | ast.Name() | ast.Dict() | ast.List()) | ast.AnnAssign() | ast.Pass() | ast.Global():
             return True
+        case ast.Expr(value=ast.Constant()):
+            return True
+        case ast.Expr(value=ast.Call(func=func)):
+            text = ast.unparse(func)
+            return text.startswith(("log", "self.log", "self._log")) or "stderr" in ast.unparse(statement)
     return False
+
+
+def _has_long_text(statement: ast.stmt, payload: ast.expr) -> bool:
+    """Whether a text of several lines, whose lines may not be moved, stands in a statement outside of its payload."""
+    inside = {id(node) for node in ast.walk(payload)}
+    texts = (node for node in ast.walk(statement) if isinstance(node, ast.Constant | ast.JoinedStr) and id(node) not in inside)
+    return any(node.end_lineno != node.lineno for node in texts)
 
 
 def _all_leave(statement: ast.Try) -> bool:
