@@ -42,21 +42,27 @@ class Leaks:
         for place, call in self.emissions.raw(unit):
             return Leak(place, call, "this message is written as text, which the boundary does not see", "build it as a dict")
         for place in unit.places:
-            if self._is_dead(place):
-                continue
-            if writers is None or place not in covered:
-                for send in self.emissions.sends(place):
-                    unknown = Kind.UNKNOWN in send.kinds and send.writer in own
-                    if (Kind.REPLY in send.kinds or unknown) and not self._is_given(send.payload, place, given):
-                        return Leak(place, send.node, "a reply is written here, outside of the dispatcher")
-            if writers is not None and place not in covered:
-                for node in place.nodes:
-                    target = self.code.function(node, place) if isinstance(node, ast.Call) else None
-                    if target in covered and target not in given and target is not None and self._sends(target):
-                        return Leak(place, node, "a reply is written here, outside of the dispatcher")
-            for call, payload in self.emissions.handed(place):
-                if Kind.REPLY in self.emissions.kinds(payload, place) and not self._is_given(payload, place, given):
-                    return Leak(place, call, "a reply is handed to other code here, which does not know its request")
+            leak = self._beside(place, covered, given, None if writers is None else own)
+            # Asked last, for it looks at all names of the module.
+            if leak is not None and not self._is_dead(place):
+                return leak
+        return None
+
+    def _beside(self, place: Place, covered: frozenset[Place], given: frozenset[Place], own: frozenset[Emission] | None) -> Leak | None:
+        """A reply that one function lets out by itself."""
+        if own is None or place not in covered:
+            for send in self.emissions.sends(place):
+                unknown = Kind.UNKNOWN in send.kinds and own is not None and send.writer in own
+                if (Kind.REPLY in send.kinds or unknown) and not self._is_given(send.payload, place, given):
+                    return Leak(place, send.node, "a reply is written here, outside of the dispatcher")
+        if own is not None and place not in covered:
+            for node in place.nodes:
+                target = self.code.function(node, place) if isinstance(node, ast.Call) else None
+                if target in covered and target not in given and target is not None and self._sends(target):
+                    return Leak(place, node, "a reply is written here, outside of the dispatcher")
+        for call, payload in self.emissions.handed(place):
+            if Kind.REPLY in self.emissions.kinds(payload, place) and not self._is_given(payload, place, given):
+                return Leak(place, call, "a reply is handed to other code here, which does not know its request")
         return None
 
     def deferred(self, inside: Iterable[Place]) -> Leak | None:
