@@ -96,7 +96,7 @@ def render(parts: frozenset[Part], newline: str = "\n") -> str:
     """The text of the module with these parts and what they need."""
     chosen = complete(parts)
     texts = [_text(name, chosen) for name in (FILE_NAME, *(f"hosts/{part.value}.py" for part in _IN_FOLDER if part in chosen))]
-    body = _without_unused_imports(joined(texts[0], texts[1:]))
+    body = _without_unused_imports(joined(texts[0], texts[1:]) if len(texts) > 1 else texts[0])
     summary, rest = re.sub(r"\n{4,}", "\n\n\n", body).rstrip("\n").split('\n"""\n', 1)
     names = " ".join(part.value for part in Part if part in chosen and part not in complete(chosen - {part}))
     origin = _ORIGIN.format(version=__version__)
