@@ -102,7 +102,7 @@ class Module:
                 return self.functions.get(f"{caller.owner}.{name}")
             case ast.Attribute(attr=name):
                 # `server.ask(...)` from outside the class: sure only where one function of the module has that name.
-                found = [function for function in self.functions.values() if function.short == name and function.owner]
+                found = self._methods.get(name, [])
                 return found[0] if len(found) == 1 else None
         return None
 
@@ -135,6 +135,14 @@ class Module:
             case ast.Name(id=name) | ast.Attribute(attr=name):
                 return self.constants.get(name)
         return None
+
+    @cached_property
+    def _methods(self) -> dict[str, list[Function]]:
+        found: dict[str, list[Function]] = {}
+        for function in self.functions.values():
+            if function.owner:
+                found.setdefault(function.short, []).append(function)
+        return found
 
     @cached_property
     def _by_node(self) -> dict[Def, Function]:
