@@ -37,6 +37,83 @@ DISPATCH = """def dispatch(method, params):
     raise LookupError(method)"""
 
 STYLES = {
+    "work at the bottom of the loop": """
+        import json, sys, threading
+
+        DISPATCH
+
+        LOCK = threading.Lock()
+
+        def main():
+            line = sys.stdin.readline()
+            while line:
+                LOCK.acquire()
+                message = json.loads(line)
+                try:
+                    answer = {"jsonrpc": "2.0", "id": message.get("id"), "result": dispatch(message["method"], message.get("params") or {})}
+                except LookupError as error:
+                    answer = {"jsonrpc": "2.0", "id": message.get("id"), "error": {"code": -32601, "message": str(error)}}
+                if "id" in message:
+                    print(json.dumps(answer))
+                sys.stdout.flush()
+                LOCK.release()
+                line = sys.stdin.readline()
+
+        main()
+    """,
+    "helpers that build and write": """
+        import json, sys
+
+        DISPATCH
+
+        def respond(rid, result):
+            out = json.dumps({
+                "jsonrpc": "2.0",
+                "id": rid,
+                "result": result,  # as it is
+            })
+            sys.stdout.write(out + "\\n")
+            sys.stdout.flush()
+
+        def fail(rid, text):
+            print(
+                json.dumps({"jsonrpc": "2.0", "id": rid, "error": {"code": -32601, "message": text}}),
+                flush=True,
+            )
+
+        def handle(message):
+            if "id" not in message:
+                return
+            try:
+                respond(message["id"], dispatch(message["method"], message.get("params") or {}))
+            except LookupError as error:
+                fail(message["id"], str(error))
+
+        for line in sys.stdin:
+            handle(json.loads(line))
+    """,
+    "a method whose object is not called self": """
+        import json, sys
+
+        DISPATCH
+
+        class Server:
+            def handle(this, message):
+                if "id" not in message:
+                    return None
+                try:
+                    return {"jsonrpc": "2.0", "id": message["id"], "result": dispatch(message["method"], message.get("params") or {})}
+                except LookupError as error:
+                    return {"jsonrpc": "2.0", "id": message["id"], "error": {"code": -32601, "message": str(error)}}
+
+            def run(this):
+                for line in sys.stdin:
+                    reply = this.handle(json.loads(line))
+                    if reply is not None:
+                        print(json.dumps(reply), flush=True)
+
+        Server().run()
+    """,
     "envelope at the exit": """
         import json, sys
 
