@@ -252,7 +252,8 @@ def _summary(rows: Sequence[Row], goals: Sequence[Goal]) -> Iterator[str]:
     yield "| target | measured | at least | holds |"
     yield "| --- | ---: | ---: | --- |"
     for goal in goals:
-        yield f"| {goal.what} | {goal.reached} of {goal.of} ({goal.share:.0f} %) | {goal.least:.0f} % | {'yes' if goal.holds else 'no'} |"
+        verdict = "not measured" if not goal.of else "yes" if goal.holds else "no"
+        yield f"| {goal.what} | {goal.reached} of {goal.of} ({goal.share:.0f} %) | {goal.least:.0f} % | {verdict} |"
 
 
 def _table(rows: Sequence[Row]) -> Iterator[str]:
