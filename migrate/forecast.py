@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
@@ -22,10 +23,10 @@ def foretold(findings: Sequence[Finding], project: Project, find: Find, entries:
     wirings = [finding for finding in findings if isinstance(finding.fact, Dispatcher)]
     if not wirings:
         return list(findings)
-    made = {finding.path for finding in wirings if finding.applicability is _SAFE}
-    blocked = [finding for finding in wirings if finding.applicability is not _SAFE and finding.path not in made]
+    made = [finding for finding in wirings if finding.applicability is _SAFE]
+    blocked = [finding for finding in wirings if finding.applicability is not _SAFE]
     with_fix = _left(project, made, find) if made else None
-    with_all = _left(project, made | {finding.path for finding in blocked}, find) if blocked else None
+    with_all = _left(project, wirings, find) if blocked else None
 
     def told(finding: Finding) -> Finding:
         if finding.fact is None or isinstance(finding.fact, Dispatcher) or finding.applicability is _SAFE:
@@ -45,10 +46,13 @@ def without_boundaries(project: Project) -> Project | None:
     return project.replace(bare) if bare else None
 
 
-def _left(project: Project, paths: Iterable[str], find: Find) -> frozenset[tuple[str, str, Span]]:
-    """What would still be found by hand with boundaries in these files."""
-    files = (replace(project.files[path], boundary=frozenset({"fix"})) for path in paths)
-    return frozenset(_identity(finding) for finding in find(project.replace(files)) if finding.applicability is not _SAFE)
+def _left(project: Project, wirings: Iterable[Finding], find: Find) -> frozenset[tuple[str, str, Span]]:
+    """What would still be found by hand with boundaries before these dispatchers."""
+    functions: defaultdict[str, set[str]] = defaultdict(set)
+    for wiring in wirings:
+        if isinstance(wiring.fact, Dispatcher):
+            functions[wiring.path].add(wiring.fact.function)
+    return frozenset(_identity(finding) for finding in find(project.bounded(functions)) if finding.applicability is not _SAFE)
 
 
 def _done(hints: Mapping[str, str]) -> str:

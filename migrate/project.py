@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import PurePosixPath
 
 from .facts import vocabulary as words
 from .facts.classify import classify
 from .facts.collect import collect
+from .facts.functions import read as functions_of
+from .facts.gates import beside
+from .facts.mask import parse
 from .facts.model import (
     Call,
     Class,
@@ -84,6 +87,15 @@ class Project:
     @classmethod
     def link(cls, files: Iterable[FileFacts], packages: frozenset[str] = frozenset()) -> Project:
         return cls({file.source.path: file for file in files}, packages)
+
+    def bounded(self, functions: Mapping[str, Collection[str]]) -> Project:
+        """The project as if a boundary stood before these functions, given by path."""
+        changed = []
+        for path, behind in functions.items():
+            file = self.files[path]
+            server = beside(functions_of(file.source, parse(file.source)[0]), behind)
+            changed.append(replace(file, boundary=frozenset(behind), beside=frozenset(server)))
+        return self.replace(changed)
 
     def replace(self, changed: Iterable[FileFacts]) -> Project:
         """The project with some files read anew."""

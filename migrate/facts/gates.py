@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import NamedTuple
 
 from ..source import Source
@@ -146,11 +146,13 @@ def boundaries(module: Module, imports: Mapping[str, str]) -> Boundaries:
         for name, functions in behind.items()
         if name not in makes and (head := name.partition(".")[0]) in imports
     }
-    return Boundaries(makes, own, borrowed, frozenset(_beside(module, {f for functions in behind.values() for f in functions})))
+    return Boundaries(makes, own, borrowed, frozenset(beside(module, {f for functions in behind.values() for f in functions})))
 
 
-def _beside(module: Module, behind: set[str]) -> Iterator[str]:
-    """The functions that belong to the same server as those behind a boundary, by their names."""
+def beside(module: Module, behind: Collection[str]) -> Iterator[str]:
+    """The functions that belong to the same server as those behind a boundary, by their names; "" is the code of the module itself."""
+    if "" in behind:
+        yield from module.functions
     mentioned = {f.name: {_last(n) for n in f.own if isinstance(n, ast.Name | ast.Attribute)} for f in module.functions.values()}
     found = [f for f in module.functions.values() if f.name in behind]
     for function in found:

@@ -37,6 +37,7 @@ class Answer:
 
     path: str
     span: Span
+    function: str = ""  # its dotted name, where it is one
     wiring: Wiring | None = None
     reason: str = ""
     way_out: str = ""
@@ -190,11 +191,11 @@ class _Servers:
         span = place.unit.module.span(place.function.node) if place.function else Span(0, len(source.utf8))
         wired = wire(found, Tree(source), self.era, package=_package(self.project.files[source.path], place.unit.module.tree, self.project))
         if isinstance(wired, Blocker):
-            return Answer(source.path, span, None, wired.reason, wired.way_out, wired.span)
+            return Answer(source.path, span, place.name, None, wired.reason, wired.way_out, wired.span)
         if not is_ours(self.project, source.path):
             reason = f"{file_name(source.path)} exists, and is not as `fix` writes it"
-            return Answer(source.path, span, None, reason, "rename it, or delete it when it was written by `fix`", span)
-        return Answer(source.path, span, wired)
+            return Answer(source.path, span, place.name, None, reason, "rename it, or delete it when it was written by `fix`", span)
+        return Answer(source.path, span, place.name, wired)
 
     def _elsewhere(self, code: Code, unit: Unit) -> Blocker | None:
         """A module behind the dispatcher's that asks the client, or keeps what it has set, by itself: one file cannot be wired for two."""
@@ -216,7 +217,7 @@ class _Servers:
 
 
 def _blocked(blocker: Blocker) -> Answer:
-    return Answer(blocker.unit.module.source.path, blocker.span, None, blocker.reason, blocker.way_out, blocker.span)
+    return Answer(blocker.unit.module.source.path, blocker.span, "", None, blocker.reason, blocker.way_out, blocker.span)
 
 
 def _near(code: Code, unit: Unit, project: Project) -> Iterator[Unit]:
