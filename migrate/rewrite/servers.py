@@ -11,6 +11,7 @@ from pathlib import PurePosixPath
 from weakref import WeakKeyDictionary
 
 from ..facts.code import Code, Unit
+from ..facts.gates import is_boundary_module
 from ..facts.handshake import Work
 from ..facts.hooks import Blocker, Hook, Hooks
 from ..facts.mask import parse
@@ -268,7 +269,8 @@ class _Files:
 
     def module(self, name: str) -> tuple[str, Source] | None:
         file = self.project.module(name, self.near)
-        return (file.module, file.source) if file else None
+        # What a boundary does is no work of the server.
+        return (file.module, file.source) if file and not is_boundary_module(file.source) else None
 
     def importers(self, path: str) -> Iterator[str]:
         for other in self.project.importers(path):
