@@ -6,7 +6,9 @@ import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
+from functools import cached_property
 from pathlib import PurePosixPath
+from typing import TypeVar
 
 from .facts import vocabulary as words
 from .facts.classify import classify
@@ -17,6 +19,7 @@ from .facts.mask import parse
 from .facts.model import (
     Call,
     Class,
+    CodeUse,
     Constant,
     Dispatcher,
     Envelope,
@@ -44,6 +47,7 @@ from .facts.model import (
 from .facts.walk import is_word
 from .source import Source
 
+F = TypeVar("F", bound=Fact)
 # What linking adds to a file, and has to make anew when another file has changed.
 _LINKED = (Constant, Dispatcher, ErrorCode, Handler, Header, MetaKey, Send, Version)
 _MAX_HOPS = 8
@@ -72,6 +76,8 @@ class Project:
     def __init__(self, files: Mapping[str, FileFacts], packages: frozenset[str] = frozenset()) -> None:
         self.files = files
         self.packages = packages
+        self._kinds: dict[tuple[str, type[Fact]], tuple[Fact, ...]] = {}
+        self._said: dict[tuple[str, bytes], bool] = {}
         self._modules = _index(files.values())
         self._imported = {path: tuple(self._imports(file)) for path, file in files.items()}
         self._importers: dict[str, list[str]] = defaultdict(list)
@@ -146,7 +152,7 @@ class Project:
         # Who answers server/discover by hand has to mend results, envelopes and codes by hand as well.
         if isinstance(fact, (Result, Envelope, ErrorCode)) and path not in self._served:
             return False
-        return not _is_apart(file, fact)
+        return not self._is_apart(file, fact)
 
     def refuses_legacy(self, file: FileFacts) -> bool:
         """Whether the boundaries that this file stands behind refuse older clients, as far as they are made in other files."""
@@ -165,6 +171,35 @@ class Project:
                 if isinstance(fact, kind) and (key is None or fact.key == key):
                     yield file, fact
 
+    def of(self, path: str, kind: type[F]) -> tuple[F, ...]:
+        """The facts of one kind in one file; found once, because rules ask for them at each of what may be thousands of facts."""
+        if (path, kind) not in self._kinds:
+            self._kinds[path, kind] = tuple(fact for fact in self.files[path].facts if isinstance(fact, kind))
+        return self._kinds[path, kind]  # type: ignore[return-value]
+
+    def says(self, path: str, word: bytes) -> bool:
+        """Whether the text of a file contains a word; searched for once."""
+        if (path, word) not in self._said:
+            self._said[path, word] = word in self.files[path].source.utf8
+        return self._said[path, word]
+
+    @cached_property
+    def codes(self) -> Mapping[tuple[str | Ref, str], tuple[tuple[ErrorCode, Source], ...]]:
+        """The error codes of all files, by their key and the last part of the name that they are defined or used under."""
+        found: defaultdict[tuple[str | Ref, str], list[tuple[ErrorCode, Source]]] = defaultdict(list)
+        for path, file in self.files.items():
+            for code in self.of(path, ErrorCode):
+                spelled = code.name if code.use is CodeUse.CONSTANT else file.source.slice(code.span)
+                found[code.key, spelled.rpartition(".")[2]].append((code, file.source))
+        return {key: tuple(codes) for key, codes in found.items()}
+
+    def _is_apart(self, file: FileFacts, fact: Fact) -> bool:
+        """Whether a fact belongs to another dispatcher of a file than the one that has a boundary."""
+        if not file.boundary or not fact.scope or _is_among(fact.scope, file.beside):
+            return False
+        others = self.of(file.source.path, Dispatcher)
+        return any(other.function and not _is_among(other.function, file.beside) for other in others)
+
     # -- linking ------------------------------------------------------------
     def _linked(self, files: Mapping[str, FileFacts]) -> dict[str, FileFacts]:
         resolved = {path: self._resolved_uses(file) for path, file in files.items()}
@@ -177,7 +212,8 @@ class Project:
         handled = {path: {fact.key for fact in file.facts if isinstance(fact, Handler)} for path, file in linked.items()}
         for path, file in linked.items():
             kept = [fact for fact in file.facts if path in speaks or isinstance(fact, (Import, Call, Class))]
-            kept = [fact for fact in kept if self._holds(fact, file, handled)]
+            headers = [fact for fact in file.facts if isinstance(fact, Header)]
+            kept = [fact for fact in kept if self._holds(fact, file, headers, handled)]
             linked[path] = replace(file, facts=tuple(_unique([*kept, *_dispatchers(file)])))
         return linked
 
@@ -226,15 +262,18 @@ class Project:
                 if any(isinstance(use.value, Ref) and self.resolve(use.value, path) in words.METHODS for use in file.uses)
             }
         pending = [imported for path in strong for imported in self._imported[path]]
+        reached = set(pending)
         for path in pending:  # through modules that only hand on what others define
-            pending += [other for other in self._imported[path] if not self.files[path].uses and other not in pending]
-        near |= {*pending} | {path for path in self.files if any(i in strong for i in self._imported[path])}
+            if not self.files[path].uses:
+                further = [other for other in self._imported[path] if other not in reached]
+                pending += further
+                reached.update(further)
+        near |= reached | {path for path in self.files if any(i in strong for i in self._imported[path])}
         return strong | {path for path in near if path not in foreign}
 
-    def _holds(self, fact: Fact, file: FileFacts, handled: Mapping[str, set[str | Ref]]) -> bool:
+    def _holds(self, fact: Fact, file: FileFacts, headers: list[Header], handled: Mapping[str, set[str | Ref]]) -> bool:
         """Whether a fact that needs company has it."""
-        own = file.facts
-        session = any(isinstance(other, Header) and other.key == "mcp-session-id" for other in own)
+        session = any(other.key == "mcp-session-id" for other in headers)
         match fact:
             case Result() | Envelope() if _is_test(file.source.path):
                 # What a test expects or fakes is nobody's answer; a server inside of a test is one.
@@ -250,12 +289,12 @@ class Project:
             case Gate(key="session"):
                 return session
             case Stream(key="id" | "retry"):
-                return session or any(isinstance(other, Header) and other.key == "last-event-id" for other in own)
+                return session or any(other.key == "last-event-id" for other in headers)
             case Route(path="" | "#stream" | "#handler"):
-                in_scope = any(isinstance(other, Header) and other.scope == fact.scope for other in own)
+                in_scope = any(other.scope == fact.scope for other in headers)
                 return in_scope or (session and (fact.path != "" or fact.key == "DELETE"))
             case Route():
-                return fact.key != "POST" and self._is_endpoint(fact, own)
+                return fact.key != "POST" and self._is_endpoint(fact, file.facts)
             case Class():
                 return any(word.startswith("import mcp") for word in file.evidence) or session
             case Call():
@@ -366,13 +405,6 @@ def _unique(facts: Iterable[Fact]) -> Iterator[Fact]:
         if identity not in seen:
             seen.add(identity)
             yield fact
-
-
-def _is_apart(file: FileFacts, fact: Fact) -> bool:
-    """Whether a fact belongs to another dispatcher of a file than the one that has a boundary."""
-    if not file.boundary or not fact.scope or _is_among(fact.scope, file.beside):
-        return False
-    return any(isinstance(other, Dispatcher) and other.function and not _is_among(other.function, file.beside) for other in file.facts)
 
 
 def _is_among(scope: str, functions: Iterable[str]) -> bool:

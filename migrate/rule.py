@@ -131,8 +131,7 @@ class Context:
 
     def says(self, words: Iterable[str]) -> bool:
         """Whether the file holds one of these words as a string of its own; comments and prose do not quote."""
-        text = self.file.source.utf8
-        return any(f"{quote}{word}{quote}".encode() in text for word in words for quote in "\"'")
+        return any(self.project.says(self.file.source.path, f"{quote}{word}{quote}".encode()) for word in words for quote in "\"'")
 
     def finding(
         self,

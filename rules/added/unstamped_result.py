@@ -33,13 +33,13 @@ def _is_first(result: Result, ctx: Context) -> bool:
 
 
 def _results(ctx: Context) -> Iterator[Result]:
-    return (fact for fact in ctx.file.facts if isinstance(fact, Result))
+    return iter(ctx.project.of(ctx.file.source.path, Result))
 
 
 def _results_near(ctx: Context) -> Iterator[Result]:
     """The results of this file and of those that it imports: what it puts into its envelopes."""
     for path in (ctx.file.source.path, *ctx.project.imports(ctx.file.source.path)):
-        yield from (fact for fact in ctx.project.files[path].facts if isinstance(fact, Result))
+        yield from ctx.project.of(path, Result)
 
 
 def _knows_stamp(ctx: Context) -> bool:

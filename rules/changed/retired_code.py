@@ -81,11 +81,12 @@ def _recognised(code: ErrorCode, what: Meaning, message: str | None, ctx: Contex
 
 def _accept_both(span: Span, source: Source, new: str) -> Edit | None:
     """`== -32002` as a test for both codes; None for a form that is not provably the whole right-hand side."""
-    before, after = source.utf8[: span.start], source.utf8[span.end :]
-    if _CASE.search(before):
+    # What stands directly before is enough; the whole text would be searched anew for every code.
+    start = max(0, span.start - 200)
+    if _CASE.search(source.utf8, start, span.start):
         return Edit(Span(span.end, span.end), f" | {new}")
-    operator = _EQUAL.search(before)
-    if operator is None or _MORE.match(after):
+    operator = _EQUAL.search(source.utf8, start, span.start)
+    if operator is None or _MORE.match(source.utf8, span.end):
         return None
     word = "in" if operator[1] == b"==" else "not in"
     return Edit(Span(operator.start(), span.end), f"{word} ({source.slice(span)}, {new})")
@@ -104,8 +105,7 @@ def _is_renumbered_here(code: ErrorCode, ctx: Context) -> bool:
     name = _short(ctx.file.source.slice(code.span))
     if name is None:
         return True
-    codes = (other for other, _ in _codes(ctx) if other.use is CodeUse.CONSTANT and other.key == code.key)
-    constants = [other for other in codes if _short(other.name) == name]
+    constants = [other for other, _ in ctx.project.codes.get((code.key, name), ()) if other.use is CodeUse.CONSTANT]
     return constants != [] and not any(_is_sent_only(constant, ctx) for constant in constants)
 
 
@@ -121,33 +121,26 @@ def _is_sent_only(constant: ErrorCode, ctx: Context) -> bool:
 
 def _is_recognised_only(constant: ErrorCode, ctx: Context) -> bool:
     """Whether the constant is only compared with; then the comparisons are the places to mend."""
-    uses = list(_uses(constant, ctx))
-    return bool(uses) and all(use.use is CodeUse.COMPARE for use, _ in uses)
+    uses = _uses(constant, ctx)
+    first = next(uses, None)
+    return first is not None and first[0].use is CodeUse.COMPARE and all(use.use is CodeUse.COMPARE for use, _ in uses)
 
 
 def _uses(constant: ErrorCode, ctx: Context) -> Iterator[tuple[ErrorCode, Source]]:
     name = _short(constant.name)
-    for code, source in _codes(ctx):
-        if code.use is not CodeUse.CONSTANT and code.key == constant.key and _short(source.slice(code.span)) == name:
-            yield code, source
+    if name is not None:
+        yield from ((code, source) for code, source in ctx.project.codes.get((constant.key, name), ()) if code.use is not CodeUse.CONSTANT)
 
 
 def _mentions(constant: ErrorCode, ctx: Context) -> int:
     """How often the project names the constant, where it is neither defined, imported nor exported."""
     name = _short(constant.name)
     count = 0
-    for file in ctx.project.files.values():
-        for line in file.source.text.splitlines():
+    for path, file in ctx.project.files.items():
+        for line in file.source.text.splitlines() if name and ctx.project.says(path, name.encode()) else ():
             if name and name in line and not re.match(rf"\s*(from|import)\b|\s*[\"']?{name}[\"']?\s*(,|\)|:|=[^=]|$)|\s*#", line):
                 count += len(re.findall(rf"\b{name}\b", line))
     return count
-
-
-def _codes(ctx: Context) -> Iterator[tuple[ErrorCode, Source]]:
-    for file in ctx.project.files.values():
-        for fact in file.facts:
-            if isinstance(fact, ErrorCode):
-                yield fact, file.source
 
 
 def _short(name: str) -> str | None:
