@@ -18,6 +18,7 @@ from .gates import Condition, boundaries, conditions, first_messages, refusals
 from .identity import Identity, Unknown, identities, identity
 from .leaks import Leaks
 from .replies import COROUTINE, WAITS, Proof, Replies
+from .syntax import descend
 from .vocabulary import ADDED_REQUESTS, NOTIFICATIONS, REMOVED_REQUESTS, SPELLINGS
 
 _MAX_CLIMB = 4
@@ -550,10 +551,10 @@ class Hooks:
     def _uses_locals(self, send: Send, place: Place) -> bool:
         """Whether the statements that write need names that `place` does not have, or give it new ones in place of its own."""
         statements = leaving(send.node, send.place.unit.module)
-        payload = {id(n) for n in ast.walk(send.payload)}
-        names = [n for s in statements for n in ast.walk(s) if isinstance(n, ast.Name) and id(n) not in payload]
+        payload = {id(n) for n in descend(send.payload)}
+        names = [n for s in statements for n in descend(s) if isinstance(n, ast.Name) and id(n) not in payload]
         made = {n.id for n in names if isinstance(n.ctx, ast.Store)}
-        own = place.unit.module.nodes(ast.Name) if place.function is None else list(ast.walk(place.function.node))
+        own = place.unit.module.nodes(ast.Name) if place.function is None else list(descend(place.function.node))
         if any(isinstance(n, ast.Name) and n.id in made and n not in names for n in own if place.function is not None or n not in names):
             return True
         parameters = {*(send.place.function.parameters if send.place.function else ()), "self", "cls"}

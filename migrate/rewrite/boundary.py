@@ -13,6 +13,7 @@ from ..facts.emissions import Emission, Send, block_of, is_flush, leaving
 from ..facts.functions import Def, Module
 from ..facts.hooks import Blocker, Hook, Strategy, has_usual_self
 from ..facts.identity import Needs, Part, Spelling, is_builtin, is_defined_by, is_pure
+from ..facts.syntax import descend
 from ..rule import Era
 from ..source import Span
 from . import asking, cut, module
@@ -316,7 +317,7 @@ class _Wire:
             return []
         made: dict[str, set[ast.stmt]] = {}
         for statement in followers:
-            for node in ast.walk(statement):
+            for node in descend(statement):
                 if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
                     made.setdefault(node.id, set()).add(statement)
         own = {id(s) for emission in self.hook.outgoing for s in leaving(emission.dumps, self.module)}
@@ -329,7 +330,7 @@ class _Wire:
             return id(statement) in own or any(
                 (isinstance(n, ast.Name) and (n.id == self.hook.message or made.get(n.id, {statement}) != {statement}))
                 or any(n is emission.dumps for emission in self.hook.outgoing)
-                for n in ast.walk(statement)
+                for n in descend(statement)
             )
 
         last = max((at for at, statement in enumerate(followers) if handles(statement)), default=-1)
@@ -425,7 +426,7 @@ class _Wire:
         chosen = leaving(node, self.module)
         statement = chosen[0]
         if not isinstance(statement, ast.Expr | ast.Assign | ast.AnnAssign) or any(
-            isinstance(n, ast.Return | ast.Continue | ast.Break | ast.Yield) for s in chosen for n in ast.walk(s)
+            isinstance(n, ast.Return | ast.Continue | ast.Break | ast.Yield) for s in chosen for n in descend(s)
         ):
             self._stop(
                 self.module.span(statement),
@@ -454,7 +455,7 @@ class _Wire:
     def _guarded(self, statement: ast.stmt, name: str) -> Iterator[Edit]:
         block_ = block_of(statement, self.module)
         after = block_[block_.index(statement) + 1 :]
-        users = [s for s in after if any(isinstance(n, ast.Name) and n.id == name for n in ast.walk(s))]
+        users = [s for s in after if any(isinstance(n, ast.Name) and n.id == name for n in descend(s))]
         if not users:
             self._stop(self.module.span(statement), "this writes whatever the dispatcher returns, None too", "skip None here")
         first, last = users[0], users[-1]
@@ -463,7 +464,7 @@ class _Wire:
         if any(
             isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
             for s in after[after.index(first) : after.index(last) + 1]
-            for n in ast.walk(s)
+            for n in descend(s)
         ):
             self._stop(self.module.span(statement), "this writes whatever the dispatcher returns, None too", "skip None here")
         start = self.module.span(first).start
@@ -492,10 +493,10 @@ class _Wire:
     def _ends_loop(self, statement: ast.stmt) -> bool:
         """Whether all that a loop does after this statement is writing its value."""
         child: ast.AST = statement
-        name = next(n.id for n in ast.walk(statement) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store))
+        name = next(n.id for n in descend(statement) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store))
         followers = block_of(statement, self.module)
         for follower in followers[followers.index(statement) + 1 :]:
-            if not is_flush(follower) and not any(isinstance(n, ast.Name) and n.id == name for n in ast.walk(follower)):
+            if not is_flush(follower) and not any(isinstance(n, ast.Name) and n.id == name for n in descend(follower)):
                 return False
         while (parent := self.module.parents.get(child)) is not None and not isinstance(parent, Def | ast.Lambda):
             if isinstance(parent, ast.For | ast.AsyncFor | ast.While):
@@ -562,7 +563,7 @@ def _beside(package: str | None, name: str) -> str:
 
 def _names(module: Module) -> set[str]:
     found: set[str] = set()
-    for node in ast.walk(module.tree):
+    for node in descend(module.tree):
         match node:
             case (
                 ast.Name(id=name)
@@ -588,7 +589,7 @@ def _is_import(statement: ast.stmt) -> bool:
 def _is_simple(statement: ast.stmt) -> bool:
     """What belongs to the head of a module: constants, imports, a docstring."""
     if isinstance(statement, ast.Assign | ast.AnnAssign):
-        return not any(isinstance(node, ast.Call) and not is_pure(node) for node in ast.walk(statement))
+        return not any(isinstance(node, ast.Call) and not is_pure(node) for node in descend(statement))
     return isinstance(statement, ast.Import | ast.ImportFrom) or _is_docstring(statement)
 
 
@@ -611,8 +612,8 @@ def _is_plain(statement: ast.stmt) -> bool:
 
 def _has_long_text(statement: ast.stmt, payload: ast.expr) -> bool:
     """Whether a text of several lines, whose lines may not be moved, stands in a statement outside of its payload."""
-    inside = {id(node) for node in ast.walk(payload)}
-    texts = (node for node in ast.walk(statement) if isinstance(node, ast.Constant | ast.JoinedStr) and id(node) not in inside)
+    inside = {id(node) for node in descend(payload)}
+    texts = (node for node in descend(statement) if isinstance(node, ast.Constant | ast.JoinedStr) and id(node) not in inside)
     return any(node.end_lineno != node.lineno for node in texts)
 
 

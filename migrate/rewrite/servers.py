@@ -11,11 +11,13 @@ from pathlib import PurePosixPath
 from weakref import WeakKeyDictionary
 
 from ..facts.code import Code, Unit
+from ..facts.functions import Module
 from ..facts.gates import is_boundary_module
 from ..facts.handshake import Work
 from ..facts.hooks import Blocker, Hook, Hooks
 from ..facts.mask import parse
 from ..facts.model import Dispatcher, FileFacts, Import, Version, VersionUse
+from ..facts.syntax import descend
 from ..project import Project
 from ..rule import Era, NewFile
 from ..source import Source, Span
@@ -190,7 +192,7 @@ class _Servers:
         place = found.place
         source = place.unit.module.source
         span = place.unit.module.span(place.function.node) if place.function else Span(0, len(source.utf8))
-        wired = wire(found, Tree(source), self.era, package=_package(self.project.files[source.path], place.unit.module.tree, self.project))
+        wired = wire(found, Tree(source), self.era, package=_package(self.project.files[source.path], place.unit.module, self.project))
         if isinstance(wired, Blocker):
             return Answer(source.path, span, place.name, None, wired.reason, wired.way_out, wired.span)
         if not is_ours(self.project, source.path):
@@ -232,22 +234,17 @@ def _near(code: Code, unit: Unit, project: Project) -> Iterator[Unit]:
                 yield other
 
 
-def _package(file: FileFacts, tree: ast.Module, project: Project) -> str | None:
+def _package(file: FileFacts, code: Module, project: Project) -> str | None:
     """How this file would import a neighbour: "" by a relative import, a dotted package, EITHER, or None for a plain name."""
     folders = PurePosixPath(file.source.path).parts[:-1]
-    guarded = {id(inner) for node in ast.walk(tree) if isinstance(node, ast.Try) for inner in ast.walk(node)}
-    relative = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.level]
+    relative = [node for node in code.nodes(ast.ImportFrom) if node.level]
     if relative:
         # An import that may fail says that the file is run by its path as well.
-        return EITHER if all(id(node) in guarded for node in relative) else ""
-    for node in ast.walk(tree):
-        names = (
-            [node.module or ""]
-            if isinstance(node, ast.ImportFrom)
-            else [alias.name for alias in node.names]
-            if isinstance(node, ast.Import)
-            else []
-        )
+        guarded = {inner for node in code.nodes(ast.Try) for inner in descend(node)}
+        return EITHER if guarded.issuperset(relative) else ""
+    imports: list[ast.Import | ast.ImportFrom] = [*code.nodes(ast.ImportFrom), *code.nodes(ast.Import)]
+    for node in imports:
+        names = [node.module or ""] if isinstance(node, ast.ImportFrom) else [alias.name for alias in node.names]
         for name in names:
             head = name.partition(".")[0]
             # A folder called mcp may hold a server, but `import mcp` may as well mean the SDK.
