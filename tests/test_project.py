@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from mcp_migrate.facts.model import Call, ErrorCode, Fact, Handler, Header, Send, Shape, Version
+from mcp_migrate.facts.model import Call, ErrorCode, Fact, Handler, Header, Route, Send, Shape, Version
 from mcp_migrate.project import Project, module_name, read
 from mcp_migrate.source import Source
 
@@ -208,3 +208,18 @@ def test_a_server_that_answers_discover_by_hand_is_still_judged_by_its_codes():
     file = project.files["app/server.py"]
     judged = [*found(project, "server", Handler), *found(project, "server", ErrorCode)]
     assert {(str(fact.key), project.settled(file, fact, "dual")) for fact in judged} >= {("initialize", True), ("-32002", False)}
+
+
+def test_linking_what_is_linked_changes_nothing():
+    server = 'sessions = {}\n@app.post("/mcp")\nasync def post(r):\n    sid = r.headers.get("mcp-session-id")\n    if sid not in sessions: return fail(404)\n    if method == "tools/list": return {"tools": []}\n'
+    project = link(server=server + '@app.get("/mcp")\nasync def stream(): return StreamingResponse(x, media_type="text/event-stream")\n')
+    assert set(project.replace([]).files["app/server.py"].facts) == set(project.files["app/server.py"].facts)
+    assert {fact.key for _, fact in project.facts(Route)} == {"GET", "POST"}
+
+
+def test_a_boundary_that_is_only_thought_of_leaves_the_facts_alone():
+    project = link(server=LEGACY)
+    bounded = project.bounded({"app/server.py": {"handle"}})
+    assert bounded.files["app/server.py"].facts == project.files["app/server.py"].facts
+    assert settles(bounded, "server")
+    assert not settles(project, "server")
