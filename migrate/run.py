@@ -171,8 +171,9 @@ class Run:
         """The keys of all findings, for a baseline in this folder."""
         return [key._replace(path=_relative_to(self.location(key.path), folder)) for key in sifted.keys]
 
-    def _found(self, project: Project) -> list[Finding]:
-        return engine.check(project, self.catalog, self.era, select=self.select, ignore=self.ignore, on_error=self.failures.append)
+    def _found(self, project: Project, *without: str) -> list[Finding]:
+        ignore = (*self.ignore, *without)
+        return engine.check(project, self.catalog, self.era, select=self.select, ignore=ignore, on_error=self.failures.append)
 
     def _sifted(self, read: Reading, findings: Iterable[Finding]) -> Sifted:
         # What a boundary settles, a comment may have kept before; the comment still says what it said.

@@ -151,6 +151,8 @@ def boundaries(module: Module, imports: Mapping[str, str]) -> Boundaries:
 
 def beside(module: Module, behind: Collection[str]) -> Iterator[str]:
     """The functions that belong to the same server as those behind a boundary, by their names; "" is the code of the module itself."""
+    if not behind:
+        return
     if "" in behind:
         yield from module.functions
     mentioned = {f.name: {_last(n) for n in f.own if isinstance(n, ast.Name | ast.Attribute)} for f in module.functions.values()}
