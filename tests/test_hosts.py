@@ -67,7 +67,9 @@ class Server:
     def open(self) -> http.client.HTTPConnection:
         return http.client.HTTPConnection("127.0.0.1", self.port, timeout=10)
 
-    def ask(self, path: str, body: Any, given: dict[str, str] | None = None, verb: str = "POST", connection: Any = None) -> tuple[int, Any, Any]:
+    def ask(
+        self, path: str, body: Any, given: dict[str, str] | None = None, verb: str = "POST", connection: Any = None
+    ) -> tuple[int, Any, Any]:
         own = connection or self.open()
         sent = body if isinstance(body, bytes) else b"" if body is None else json.dumps(body).encode()
         common = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
@@ -238,7 +240,9 @@ def test_who_may_ask_is_still_for_the_server_to_say(server: Server, method: str)
 
 
 def test_changes_reach_those_who_listen_until_they_leave(server: Server) -> None:
-    message = request("subscriptions/listen", {"notifications": {"toolsListChanged": True, "resourceSubscriptions": ["shed://nails"]}}, id="l")
+    message = request(
+        "subscriptions/listen", {"notifications": {"toolsListChanged": True, "resourceSubscriptions": ["shed://nails"]}}, id="l"
+    )
     connection = server.open()
     connection.request("POST", "/dual", json.dumps(message), {"Content-Type": "application/json", **headers(message)})
     stream = connection.getresponse()
@@ -265,7 +269,12 @@ def event(stream: Any) -> Any:
 def test_a_kept_connection_survives_whatever_is_answered_early(start: Callable[[str], Server]) -> None:
     server = start("http.server")
     connection = server.open()
-    for body, status in ((request("no/such"), 404), (request("server/discover"), 200), (call("sure"), 400), (call("count", item="nails"), 200)) * 2:
+    for body, status in (
+        (request("no/such"), 404),
+        (request("server/discover"), 200),
+        (call("sure"), 400),
+        (call("count", item="nails"), 200),
+    ) * 2:
         assert server.ask("/dual", body, connection=connection)[0] == status
     assert server.ask("/dual", legacy("initialize"), {}, connection=connection)[0] == 200
     connection.close()
@@ -285,7 +294,10 @@ def test_event_streams_keep_progress_and_lose_what_was_not_asked_for(start: Call
     response = connection.getresponse()
     text = response.read().decode()
     connection.close()
-    assert [json.loads(line[5:]).get("method") for line in text.splitlines() if line.startswith("data:")] == ["notifications/progress", None]
+    assert [json.loads(line[5:]).get("method") for line in text.splitlines() if line.startswith("data:")] == [
+        "notifications/progress",
+        None,
+    ]
     assert "id: 7" not in text
 
 
@@ -332,13 +344,17 @@ def answering(status: int, kind: str, body: bytes, seen: list[Any] | None = None
                 break
         if seen is not None:
             seen.append((dict(scope["headers"]), text))
-        await send({"type": "http.response.start", "status": status, "headers": [(b"content-type", kind.encode()), (b"mcp-session-id", b"s")]})
+        await send(
+            {"type": "http.response.start", "status": status, "headers": [(b"content-type", kind.encode()), (b"mcp-session-id", b"s")]}
+        )
         await send({"type": "http.response.body", "body": body})
 
     return app
 
 
-@pytest.mark.parametrize("body", [b"", b"{", b"[]", b'"x"', b'{"a": 1}', b'[{"jsonrpc": "2.0", "id": 1, "method": "ping"}]', b"\xff" * 30, b"[" * 100_000])
+@pytest.mark.parametrize(
+    "body", [b"", b"{", b"[]", b'"x"', b'{"a": 1}', b'[{"jsonrpc": "2.0", "id": 1, "method": "ping"}]', b"\xff" * 30, b"[" * 100_000]
+)
 def test_bodies_of_older_revisions_reach_the_application_whole(mcp: Any, body: bytes) -> None:
     seen: list[Any] = []
     found = asgi(mcp.asgi(answering(200, "text/plain", b"own", seen), "/mcp"), body, {"X": "y"})
@@ -370,7 +386,9 @@ def test_the_application_sees_its_own_parameters_and_no_header_of_this_revision(
         (200, "application/json", b'{"tools": []}', 200, -32603),
     ],
 )  # fmt: skip
-def test_whatever_the_application_answers_is_one_reply(mcp: Any, status: int, kind: str, body: bytes, expected: int, code: int | None) -> None:
+def test_whatever_the_application_answers_is_one_reply(
+    mcp: Any, status: int, kind: str, body: bytes, expected: int, code: int | None
+) -> None:
     message = request("tools/list", id="mine")
     got, given, text = asgi(mcp.asgi(answering(status, kind, body), "/mcp"), json.dumps(message).encode(), headers(message))
     reply = json.loads(text)
@@ -441,12 +459,17 @@ def test_the_answer_to_a_question_about_the_server_does_not_wait_for_the_end_of_
         return itertools.repeat(b":\n\n")
 
     message = request("server/discover")
-    for text in (asgi(mcp.asgi(endless, "/mcp"), json.dumps(message).encode(), headers(message))[2], wsgi(mcp.wsgi(endless_wsgi, "/mcp"), message)[2]):
+    for text in (
+        asgi(mcp.asgi(endless, "/mcp"), json.dumps(message).encode(), headers(message))[2],
+        wsgi(mcp.wsgi(endless_wsgi, "/mcp"), message)[2],
+    ):
         assert json.loads(text)["result"]["supportedVersions"] == [MODERN]
 
 
 def test_log_messages_pass_at_the_level_that_was_asked_for(mcp: Any) -> None:
-    logs = [{"jsonrpc": "2.0", "method": "notifications/message", "params": {"level": level, "data": level}} for level in ("debug", "error")]
+    logs = [
+        {"jsonrpc": "2.0", "method": "notifications/message", "params": {"level": level, "data": level}} for level in ("debug", "error")
+    ]
     asking = {"jsonrpc": "2.0", "id": 4, "method": "sampling/createMessage"}
     done = {"jsonrpc": "2.0", "id": 1, "result": {"content": []}}
     stream = "".join(f"data: {json.dumps(message)}\n\n" for message in (*logs, asking, done, *logs)).encode()
