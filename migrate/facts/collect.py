@@ -18,7 +18,7 @@ from .offers import offers
 from .questions import WORDS, questions
 from .routes import VERBS
 from .sessions import session_gates
-from .shapes import alternatives, elements, is_callable, is_collection, is_empty_container, is_trivial, is_value, texts
+from .shapes import alternatives, elements, is_callable, is_collection, is_empty_container, is_trivial, texts, valued
 from .syntax import FIELDS, descend
 from .walk import is_word
 
@@ -77,9 +77,8 @@ class _Statements(Expressions):
         self._body(tree.body)
         for use in self._named_handlers(tree):
             self.uses.append(use)
-        for word in words.OTHER_PROTOCOLS:
-            if word.encode() in self.source.utf8 and is_value(tree, word):
-                self.evidence.add(f"other {word}")
+        others = [word for word in words.OTHER_PROTOCOLS if word.encode() in self.source.utf8]
+        self.evidence.update(f"other {word}" for word in valued(tree, others))
 
     def _body(self, body: list[ast.stmt]) -> None:
         for statement in body:

@@ -43,7 +43,10 @@ class Expressions(Literals, Routes):
                 child = getattr(node, field)
                 if child.__class__ is list:
                     stack += [item for item in reversed(child) if item.__class__ not in _SILENT]
-                elif child.__class__ not in _SILENT:
+                    continue
+                while child.__class__ is ast.Attribute:  # says nothing either; what it is read from may
+                    child = child.value
+                if child.__class__ not in _SILENT:
                     stack.append(child)
 
     def _compare(self, node: ast.Compare, body: list[ast.stmt] | None = None) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from . import vocabulary as words
 from .model import Value
@@ -119,14 +119,14 @@ def is_int_call(node: ast.expr) -> bool:
     return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("int", "str")
 
 
-def is_value(tree: ast.Module, word: str) -> bool:
-    """Whether a word stands in a string that code uses, not in a docstring or a comment."""
-    documentation = {id(node.value) for node in descend(tree) if isinstance(node, ast.Expr)}
-    return any(
-        isinstance(node, ast.Constant)
-        and isinstance(node.value, str)
-        and word in node.value
-        and len(node.value) < 200
-        and id(node) not in documentation
-        for node in descend(tree)
-    )
+def valued(tree: ast.Module, texts: Iterable[str]) -> frozenset[str]:
+    """Those of the texts that stand in a string that code uses, not in a docstring or a comment; one walk for all."""
+    wanted = tuple(texts)
+    found: set[str] = set()
+    documentation: set[ast.expr] = set()
+    for node in descend(tree) if wanted else ():
+        if isinstance(node, ast.Expr):
+            documentation.add(node.value)
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and len(node.value) < 200 and node not in documentation:
+            found.update(text for text in wanted if text in node.value)
+    return frozenset(found)
