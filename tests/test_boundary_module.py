@@ -171,3 +171,18 @@ def test_each_server_of_a_folder_is_looked_at_once() -> None:
             assert servers.boundary_module(project, f"server_{number}.py", Era.DUAL) is not None
     calls = {name: row[0] for (file, _, name), row in pstats.Stats(profile).stats.items() if file.endswith(("boundary.py", "hooks.py"))}
     assert (calls["wire"], calls["find"]) == (6, 6)
+
+
+def test_a_chain_too_long_to_be_proven_is_told_and_not_a_fault_of_ours():
+    reply = '        return {"jsonrpc": "2.0", "id": 1, "result": {}}\n'
+    more = "".join(f'    elif method == "x/{number}":\n{reply}' for number in range(1250))
+    start = (
+        'def handle(msg):\n    method = msg["method"]\n    if method == "initialize":\n'
+        + reply
+        + '    elif method == "tools/list":\n'
+        + reply
+    )
+    text = "import json, sys\n" + start + more + "for line in sys.stdin:\n    print(json.dumps(handle(json.loads(line))))\n"
+    project = Project.link([read(Source("server.py", text))])
+    (found,) = [finding for finding in engine.check(project, CATALOG) if finding.rule == "MCP301"]
+    assert "nested too deeply" in found.hint

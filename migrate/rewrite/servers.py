@@ -129,7 +129,10 @@ class _Servers:
 
     def answers(self, path: str) -> tuple[Answer, ...]:
         if path not in self._answers:
-            self._answers[path] = self._find(path)
+            try:
+                self._answers[path] = self._find(path)
+            except RecursionError:  # some of the proof follows an `elif` chain down, a level a branch
+                self._answers[path] = tuple(_too_deep(path, fact) for fact in self.project.of(path, Dispatcher))
         return self._answers[path]
 
     def parts(self, folder: str) -> frozenset[Part]:
@@ -217,6 +220,11 @@ class _Servers:
             if behind is not None and behind is not unit and (doubt := asking.elsewhere(behind.module)) is not None:
                 return Blocker(behind, doubt.span, doubt.reason, "make `MCP` of the server's module known there, and use it by hand")
         return None
+
+
+def _too_deep(path: str, fact: Dispatcher) -> Answer:
+    reason, way_out = "its code is nested too deeply to be proven", "make the long chain a table"
+    return Answer(path, fact.span, fact.function, None, reason, way_out, fact.span)
 
 
 def _blocked(blocker: Blocker) -> Answer:
