@@ -10,7 +10,7 @@ from ..source import Source, Span
 from . import vocabulary as words
 from .expressions import Expressions
 from .functions import read
-from .gates import boundaries, gates, is_boundary_module
+from .gates import HOSTS, WRAPS, boundaries, gates, is_boundary_module
 from .mask import parse
 from .model import Class, FileFacts, Import, Ref, Role, Route, Store, Use, Value
 from .names import Names, local_names
@@ -20,9 +20,11 @@ from .routes import VERBS
 from .sessions import session_gates
 from .shapes import alternatives, elements, is_callable, is_collection, is_empty_container, is_trivial, texts, valued
 from .syntax import FIELDS, descend
+from .unasked import unasked
 from .walk import is_word
 
 _HANDSHAKE = frozenset({"initialize", "notifications/initialized", "initialized"})
+_HOSTS = tuple(f".{name}".encode() for name in sorted(HOSTS | WRAPS))
 
 
 def collect(source: Source, module: str, *, package: bool = False) -> FileFacts:
@@ -37,7 +39,7 @@ def collect(source: Source, module: str, *, package: bool = False) -> FileFacts:
     walk.module(tree)
     # Summaries of functions cost as much as the walk: only files that know the handshake, or stand behind a boundary, need them.
     asks = any(word in source.utf8 for word in WORDS)
-    wired = any(word in source.utf8 for word in (b"Stateless", b".boundary", b".begin("))
+    wired = any(word in source.utf8 for word in (b"Stateless", b".begin(", *_HOSTS))
     functions = read(source, tree) if asks or wired or any(use.value in _HANDSHAKE for use in walk.uses) else None
     behind = boundaries(functions, walk.names.imports) if functions is not None and wired else None
     sessions = any(isinstance(use.value, str) and use.value.lower().replace("_", "-").endswith("mcp-session-id") for use in walk.uses)
@@ -46,7 +48,7 @@ def collect(source: Source, module: str, *, package: bool = False) -> FileFacts:
         module=module,
         facts=(
             *walk.facts,
-            *(gates(functions) if functions is not None else ()),
+            *((*gates(functions), *unasked(functions)) if functions is not None else ()),
             *(questions(functions) if functions is not None and asks else ()),
             *(session_gates(source, tree) if sessions else ()),
         ),

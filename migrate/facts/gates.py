@@ -17,6 +17,10 @@ _HANDSHAKE = frozenset({"initialize", "notifications/initialized", "initialized"
 _STATE = re.compile(r"init|ready|state|status|phase|handsh|greet|connect", re.IGNORECASE)
 BOUNDARY_MODULE = "mcp_stateless.py"
 """The name of the file that `fix` writes beside a server."""
+HOSTS = frozenset({"boundary", "django", "aiohttp", "tornado", "http_server", "aws_lambda"})
+"""What a boundary object has for functions that it is put before, as decorators."""
+WRAPS = frozenset({"asgi", "wsgi"})
+"""What it puts around an application."""
 _LEAVES = (ast.Return, ast.Raise, ast.Continue, ast.Break)
 _EMPTY = frozenset({"None", "False", "0", "''", "{}", "[]", "()", "dict()", "list()", "set()"})
 _EMPTY_CALLS = frozenset({"Event", "defaultdict", "Counter", "OrderedDict", "deque", "set", "dict", "list"})
@@ -128,18 +132,23 @@ class Boundaries(NamedTuple):
 
 
 def boundaries(module: Module, imports: Mapping[str, str]) -> Boundaries:
-    """Functions that are decorated with a boundary, or that call `begin` of one. Only an import tells whether an object is one."""
+    """Functions that are decorated with a boundary or call `begin` of one; "" for a module with one around its application.
+
+    Only an import tells whether an object is a boundary.
+    """
     makes = frozenset(_objects(module, imports))
     behind: dict[str, set[str]] = {}
     for function in module.functions.values():
         for decorator in function.node.decorator_list:
-            name = dotted(decorator.func if isinstance(decorator, ast.Call) else decorator)
-            if name.endswith(".boundary"):
-                behind.setdefault(name.removesuffix(".boundary"), set()).add(function.name)
-    for node in module.nodes(ast.Call):
-        match node:
-            case ast.Call(func=ast.Attribute(attr="begin", value=value)) if name := dotted(value):
-                behind.setdefault(name, set()).add(_scope(module, node))
+            name, _, part = dotted(decorator.func if isinstance(decorator, ast.Call) else decorator).rpartition(".")
+            if name and part in HOSTS:
+                behind.setdefault(name, set()).add(function.name)
+    for node in module.nodes(ast.Attribute):
+        name = dotted(node.value)
+        if node.attr in WRAPS and name in makes | imports.keys():
+            behind.setdefault(name, set()).add("")
+        elif node.attr == "begin" and name and isinstance(call := module.parents[node], ast.Call) and call.func is node:
+            behind.setdefault(name, set()).add(_scope(module, node))
     own = frozenset(function for name, functions in behind.items() if name in makes for function in functions)
     borrowed = {
         imports[head] + name.removeprefix(head): frozenset(functions)
