@@ -200,6 +200,11 @@ class Work(Fact):
 
 
 @dataclass(frozen=True, slots=True)
+class Unasked(Fact):
+    """A reply that a message gets which wants none; `key` is "notification"."""
+
+
+@dataclass(frozen=True, slots=True)
 class Store(Fact):
     """State kept for one client between requests; `key` is "session"."""
 
