@@ -117,8 +117,8 @@ def _tells_apart(module: Module) -> bool:
     if any(isinstance(node.value, str) and _is_of_notifications(node.value) for node in module.nodes(ast.Constant)):
         return True
     # A message without an id ends in a KeyError here.
-    taken = (node.value for kind in (ast.Assign, ast.AnnAssign, ast.NamedExpr) for node in module.nodes(kind))
-    if any(isinstance(n, ast.Subscript) and _says(n.slice, "id") for value in taken if value is not None for n in descend(value)):
+    stored: list[ast.Assign | ast.NamedExpr] = [*module.nodes(ast.Assign), *module.nodes(ast.NamedExpr)]
+    if any(isinstance(n, ast.Subscript) and _says(n.slice, "id") for node in stored for n in descend(node.value)):
         return True
     known = {name for function in module.functions.values() for name in _ids(function, module)}
     return any(_asks(node, known) for test in _conditions(module) for node in descend(test))
