@@ -284,7 +284,7 @@ class Project:
         """Whether a fact that needs company has it."""
         session = any(other.key == "mcp-session-id" for other in headers)
         match fact:
-            case Result() | Envelope() if _is_test(file.source.path):
+            case Result() | Envelope() if is_test(file.source.path):
                 # What a test expects or fakes is nobody's answer; a server inside of a test is one.
                 return len(handled[file.source.path] & words.SERVER_REQUESTS) > 1
             case Result():
@@ -383,7 +383,7 @@ class Project:
         """Files beside, or imported by, one that answers server/discover or lists the current revision."""
         modern = set(self._behind)
         for path, file in self.files.items():
-            if not _is_test(path) and (_answers_discover(file) or any(_offers_current(fact) for fact in file.facts)):
+            if not is_test(path) and (_answers_discover(file) or any(_offers_current(fact) for fact in file.facts)):
                 modern |= {path, *self._neighbours(file)}
         return frozenset(modern)
 
@@ -423,7 +423,7 @@ def _is_among(scope: str, functions: Iterable[str]) -> bool:
 def _is_dual_by_hand(file: FileFacts) -> bool:
     """A dispatcher that answers server/discover beside the methods of a server serves 2026-07-28 without our help."""
     return (
-        not _is_test(file.source.path)
+        not is_test(file.source.path)
         and any(isinstance(fact, Dispatcher) and "server/discover" in fact.methods for fact in file.facts)
         and _answers_discover(file)
     )
@@ -447,7 +447,8 @@ def _offers_current(fact: Fact) -> bool:
     return isinstance(fact, Version) and fact.key == words.CURRENT and fact.use in uses
 
 
-def _is_test(path: str) -> bool:
+def is_test(path: str) -> bool:
+    """Whether a file is named as tests are."""
     parts = PurePosixPath(path)
     return parts.name.startswith(("test_", "conftest")) or parts.stem.endswith("_test") or "tests" in parts.parts[:-1]
 
