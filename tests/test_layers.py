@@ -34,7 +34,8 @@ LAYERS: dict[str, set[str]] = {
     "rewrite.module": {"runtime", "__version__", "rewrite.joined"},
     "rewrite.joined": set(),
     "rewrite.imports": CUT,
-    "rewrite.handlers": CUT | {"facts.model"},
+    "rewrite.decided": CUT | {"rewrite.cut"},
+    "rewrite.handlers": CUT | {"facts.model", "rewrite.decided"},
     "rewrite.sweep": CUT | {"facts"},
     "rewrite": CUT | {"facts", "rule", "runtime"},  # the boundary's verbs read chains and speak in needs
     "rewrite.servers": TREE | {"facts", "rule", "runtime", "project", "rewrite"},  # a server may be spread over files

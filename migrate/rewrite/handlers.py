@@ -13,14 +13,10 @@ import libcst as cst
 from ..facts.model import Handler, Shape
 from ..source import Span
 from . import cut
+from .decided import decided, only_looks
 from .edits import Edit, overlaps
 from .tree import Tree
 
-# Calls that a test may lose: they only look.
-_LOOKS = frozenset(
-    {"get", "get_json", "json", "lower", "upper", "casefold", "strip", "startswith", "endswith"}
-    | {"isinstance", "len", "bool", "str", "hasattr", "getattr"}
-)
 _COLLECTIONS = (cst.Set, cst.List, cst.Tuple)
 
 
@@ -118,79 +114,7 @@ class _Removal:
                 return
         elif not isinstance(target.operator, cst.Equal | cst.NotEqual | cst.Is | cst.IsNot):
             return
-        yield from self._decided(comparison, negated or isinstance(target.operator, cst.IsNot))
-
-    def _decided(self, test: cst.BaseExpression, value: bool) -> Iterator[Edit]:
-        """Rewrites the code around a test that is `value` for every other method."""
-        tree = self.tree
-        dropped: list[cst.CSTNode] = [test]
-        node: cst.CSTNode = test
-        while True:
-            above = tree.parent(node)
-            match above:
-                case cst.UnaryOperation(operator=cst.Not()):
-                    value = not value
-                case cst.BooleanOperation(operator=operator, left=left, right=right):
-                    if isinstance(operator, cst.And) is value:
-                        # `x and True`, `x or False`: the other operand decides.
-                        hoisted = list(self._hoisted(dropped, above))
-                        if hoisted or self._may_go(dropped):
-                            yield from (*hoisted, *cut.operand(tree, above, node))
-                        return
-                    if node is right:  # the right operand of `False and x` was never evaluated
-                        dropped.append(left)
-                case cst.IfExp(test=inner) if inner is node:
-                    if self._may_go(dropped):
-                        yield from _kept(tree, above, above.body if value else above.orelse)
-                    return
-                case cst.If(test=inner) if inner is node:
-                    yield from self._branch(above, dropped, value)
-                    return
-                case cst.MatchCase(guard=inner) if inner is node:
-                    if not value and self._may_go(dropped) and not _captures(tree, above.pattern):
-                        yield from cut.case(tree, above)
-                    return
-                case _:
-                    return
-            node = above
-
-    def _branch(self, statement: cst.If, dropped: Sequence[cst.CSTNode], value: bool) -> Iterator[Edit]:
-        hoisted = list(self._hoisted(dropped, statement))
-        if not hoisted and not self._may_go(dropped):
-            return
-        if not value:
-            edits = list(cut.branch(self.tree, statement, about=self.key))
-        elif statement.orelse is not None or not _leaves(statement.body):
-            edits = list(cut.other_branches(self.tree, statement))
-        else:
-            return  # what follows an early exit is the handler, down to the end of the function
-        if hoisted and edits[0].text == f"{self.tree.indent(statement)}pass{self.tree.source.newline}":
-            edits[0] = Edit(edits[0].span)
-        yield from (*hoisted, *edits)
-
-    def _may_go(self, dropped: Sequence[cst.CSTNode]) -> bool:
-        return all(_only_looks(self.tree, part) or self._is_asked_again(part) for part in dropped)
-
-    def _is_asked_again(self, test: cst.CSTNode) -> bool:
-        """Whether another test evaluates the same subject, so that one evaluation more or less cannot matter."""
-        if not isinstance(test, cst.Comparison) or any(isinstance(part, cst.NamedExpr) for part in self.tree.walk(test)):
-            return False
-        return self.tree.source.text.count(self.tree.text(test.left)) > 1
-
-    def _hoisted(self, dropped: Sequence[cst.CSTNode], around: cst.CSTNode) -> Iterator[Edit]:
-        """`if (m := name()) == "ping"`, the first test of a chain: what it assigns becomes a statement before it."""
-        tree = self.tree
-        walruses = [node for part in dropped for node in tree.walk(part) if isinstance(node, cst.NamedExpr)]
-        chain = next((node for node in (around, *tree.ancestors(around)) if isinstance(node, cst.BaseStatement)), None)
-        if len(walruses) != 1 or not isinstance(chain, cst.If) or isinstance(tree.parent(chain), cst.If):
-            return
-        walrus = walruses[0]
-        # Only what every path evaluates first may move before the statement.
-        if tree.source.slice(Span(tree.whole(chain.test).start, tree.span(walrus).start)).strip("( "):
-            return
-        start = tree.source.line_starts[tree.source.position(tree.span(chain).start).line - 1]
-        text = f"{tree.code(walrus.target)} = {tree.text(walrus.value)}"
-        yield Edit(Span(start, start), f"{tree.indent(chain)}{text}{tree.source.newline}")
+        yield from decided(self.tree, comparison, negated or isinstance(target.operator, cst.IsNot), about=self.key)
 
     # Tables and registries
 
@@ -266,7 +190,7 @@ class _Removal:
                 return
             if isinstance(above, cst.MatchCase):
                 match = tree.parent(above)
-                if isinstance(match, cst.Match) and len(match.cases) == 1 and _only_looks(tree, match.subject):
+                if isinstance(match, cst.Match) and len(match.cases) == 1 and only_looks(tree, match.subject):
                     yield from cut.statement(tree, match)
                 else:
                     yield from cut.case(tree, above)
@@ -320,20 +244,13 @@ class _Removal:
             case cst.Arg():
                 call = tree.parent(above)
                 if isinstance(call, cst.Call) and isinstance(call.func, cst.Name) and call.func.value == "isinstance":
-                    yield from self._decided(call, False)
+                    yield from decided(tree, call, False)
 
     def _says_method(self, node: cst.CSTNode) -> bool:
         return isinstance(node, cst.SimpleString) and node.evaluated_value == self.key
 
     def _inside(self, member: cst.CSTNode) -> bool:
         return self.tree.whole(member).contains(self.handler.span) or any(self._says_method(part) for part in self.tree.walk(member))
-
-
-def _kept(tree: Tree, node: cst.IfExp, part: cst.BaseExpression) -> Iterator[Edit]:
-    span, kept = tree.span(node), tree.whole(part) if part.lpar else tree.span(part)
-    yield Edit(Span(span.start, kept.start))
-    if kept.end < span.end:
-        yield Edit(Span(kept.end, span.end))
 
 
 def _members(node: cst.BaseExpression) -> Sequence[cst.BaseElement] | None:
@@ -352,30 +269,6 @@ def _comparison_around(tree: Tree, collection: cst.CSTNode) -> cst.Comparison | 
         above = tree.parent(call)
     comparison = tree.parent(above) if isinstance(above, cst.ComparisonTarget) else None
     return comparison if isinstance(comparison, cst.Comparison) else None
-
-
-def _only_looks(tree: Tree, node: cst.CSTNode) -> bool:
-    """Whether nothing is lost when this expression is not evaluated any more."""
-    for part in tree.walk(node):
-        if isinstance(part, cst.NamedExpr | cst.Await | cst.Yield):
-            return False
-        if isinstance(part, cst.Call):
-            name = part.func.attr if isinstance(part.func, cst.Attribute) else part.func
-            if not isinstance(name, cst.Name) or name.value not in _LOOKS:
-                return False
-    return True
-
-
-def _captures(tree: Tree, pattern: cst.MatchPattern) -> bool:
-    return any(isinstance(part, cst.MatchAs | cst.MatchStar) and part.name is not None for part in tree.walk(pattern))
-
-
-def _leaves(body: cst.BaseSuite) -> bool:
-    """Whether a branch never runs into what stands behind it."""
-    last = body.body[-1]
-    while isinstance(last, cst.SimpleStatementLine):
-        return isinstance(last.body[-1], cst.Return | cst.Raise | cst.Continue | cst.Break)
-    return isinstance(last, cst.Return | cst.Raise | cst.Continue | cst.Break)
 
 
 def _uses(tree: Tree, name: str, definition: cst.CSTNode) -> Iterator[cst.CSTNode]:
