@@ -260,7 +260,7 @@ def _cases(code: Code, expression: ast.expr, cases: list[ast.match_case], place:
 def _table(code: Code, node: ast.expr, place: Place, depth: int = 0) -> Table | None:
     if depth > _MAX_DEPTH:
         return None
-    found = _bound(code, node, place)
+    found = value_of(code, node, place)
     if found is None:
         return None
     value, home, name = found
@@ -268,7 +268,7 @@ def _table(code: Code, node: ast.expr, place: Place, depth: int = 0) -> Table | 
     return table | _stores(code, home, name) if table is not None and name else table
 
 
-def _bound(code: Code, node: ast.expr, place: Place) -> tuple[ast.expr, Place, str] | None:
+def value_of(code: Code, node: ast.expr, place: Place) -> tuple[ast.expr, Place, str] | None:
     """The value of a table's name, the place that gives it, and the name as that module spells it (`self.x` as `Class.x`)."""
     match node:
         case ast.Dict():

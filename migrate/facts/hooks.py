@@ -8,11 +8,12 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 
 from ..source import Span
-from . import approach, chains, handshake, transport
+from . import approach, chains, endpoints, handshake, transport
 from .chains import Chain, Origin, Subject
 from .code import Call, Code, Place, Unit, assigned, unwrap
 from .decorators import Decorators, is_changed
 from .emissions import MESSAGES, Emission, Emissions, Kind, Send, leaving
+from .endpoints import Endpoint
 from .functions import Function, dotted, walk
 from .gates import Condition, boundaries, conditions, first_messages, refusals
 from .identity import Identity, Unknown, identities, identity
@@ -28,6 +29,7 @@ class Strategy(Enum):
     DECORATOR = "decorator"  # the function takes the message and returns its reply, or None
     SENDER = "sender"  # the function takes the message and hands its replies to one writer
     SPLIT = "split"  # the function holds the message, and replies leave in statements of their own
+    HOST = "host"  # requests come in over HTTP, and the boundary goes around the endpoint
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +48,17 @@ class Hook:
     early: Send | ast.Return | None = None  # SPLIT: how this function answers, to be repeated for an early reply
     untested: tuple[Call, ...] = ()  # callers that write whatever they get, None too
     conditions: tuple[Condition, ...] = ()  # what is only done after the handshake, behind the hook
+    hosts: tuple[Host, ...] = ()  # HOST: the endpoints
     before: int = 0  # the hooks of this module that come before it, whose names are taken
+
+
+@dataclass(frozen=True, eq=False)
+class Host:
+    """An endpoint, those that answer other verbs of its path, and the path where the endpoint itself tells."""
+
+    endpoint: Endpoint
+    beside: tuple[Endpoint, ...] = ()
+    paths: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,6 +82,7 @@ class Hooks:
     leaks: Leaks = field(init=False)
     _chains: tuple[Place, ...] = ()  # the dispatchers of the module that is looked at
     _handlers: dict[Place, tuple[Place, ...]] = field(default_factory=dict)  # what a function reaches through its tables
+    _wired: dict[Unit, frozenset[str]] = field(default_factory=dict)  # the functions of a module that stand behind a boundary
 
     def __post_init__(self) -> None:
         self.decorators = Decorators(self.code)
@@ -79,8 +92,6 @@ class Hooks:
 
     def find(self, unit: Unit) -> list[Hook | Blocker]:
         """One answer for each dispatcher of the module that no other one contains."""
-        wired = boundaries(unit.module, unit.names.imports)
-        behind = wired.own.union(*wired.borrowed.values())
         found = [chain for place in unit.places if (chain := chains.find(self.code, place))]
         if any("server/discover" in chain.methods for chain in found):
             return []
@@ -94,9 +105,7 @@ class Hooks:
         # A function that calls other dispatchers is tried first: one hook covers them all.
         inside = {chain.place: self._inside(chain.place) for chain in found}
         for chain in sorted(found, key=lambda c: -sum(c2.place in inside[c.place] for c2 in found)):
-            if chain.place in taken or any(
-                place.unit is unit and place.name in behind for place in [chain.place, *self._above(chain.place)]
-            ):
+            if chain.place in taken or self._is_behind(chain.place):
                 continue
             answer = self._enter(chain, [c for c in found if c.place in inside[chain.place]])
             if isinstance(answer, Hook):
@@ -149,8 +158,24 @@ class Hooks:
                 found += [other for other in self.code.reachable(handler) if other not in found]
         return tuple(found)
 
+    def _is_behind(self, place: Place) -> bool:
+        """Whether a boundary stands before a function already."""
+        above = [place, *self._above(place)]
+        if any(one.name in self._behind(one.unit) for one in above):
+            return True
+        # A boundary around an application stands before all its endpoints.
+        return any("" in self._behind(one.unit) for one in above if endpoints.of(self.code, one) is not None)
+
+    def _behind(self, unit: Unit) -> frozenset[str]:
+        if unit not in self._wired:
+            wired = boundaries(unit.module, unit.names.imports)
+            self._wired[unit] = wired.own.union(*wired.borrowed.values())
+        return self._wired[unit]
+
     # -- where the message enters ---------------------------------------------
     def _enter(self, chain: Chain, inner: list[Chain]) -> Hook | Blocker:
+        if reached := endpoints.above(self.code, chain.place):
+            return self._hosted(chain, reached)
         holders = self._holders(chain.place, chain.subject, chain.place)
         if isinstance(holders, Blocker):
             return holders
@@ -366,6 +391,56 @@ class Hooks:
             early=early,
             conditions=tuple(self._conditions(place)),
         )
+
+    # -- over HTTP -----------------------------------------------------------------
+    def _hosted(self, chain: Chain, reached: list[Endpoint]) -> Hook | Blocker:
+        """The boundary around the endpoints of a dispatcher: whatever they answer is finished, so their replies need no proof."""
+        place = reached[0].place
+        if other := next((one for one in reached if one.place.unit is not place.unit), None):
+            return self._block(
+                other.place,
+                None,
+                f"requests come in here and over `{place.name}` of another module",
+                "put both endpoints into one module",
+            )
+        inside = [one for endpoint in reached for one in self._inside(endpoint.place)]
+        found = [one for other in dict.fromkeys(inside) if (one := chains.find(self.code, other)) is not None]
+        methods = frozenset().union(*(one.methods for one in found)) if all(one.complete for one in found) else None
+        hosts: list[Host] = []
+        for endpoint in reached:
+            paths = endpoint.paths or self._tested(endpoint, chain)
+            if isinstance(paths, Blocker):
+                return paths
+            hosts.append(Host(endpoint, tuple(endpoints.beside(self.code, endpoint)), paths))
+        identity_ = self._identity(place)
+        if isinstance(identity_, Blocker):
+            return identity_
+        if (problem := self._unready(place, inside)) is not None:
+            return problem
+        opened = tuple(self._conditions(place))
+        if (work := handshake.work(self.code, inside, [condition.node for condition in opened])) is not None:
+            return self._block(work.place, work.node, work.reason, "do it when the server starts, or when it is first needed")
+        requests = _requests(methods) if methods is not None else None
+        return Hook(Strategy.HOST, place, "", identity_, requests, conditions=opened, hosts=tuple(hosts))
+
+    def _unready(self, place: Place, inside: list[Place]) -> Blocker | None:
+        """What would refuse or lose a request that was not announced by a handshake, in code that this file's wiring does not reach."""
+        for unit in {one.unit for one in inside if one.unit is not place.unit}:
+            for refusal in refusals(unit.module):
+                at = Place(unit, unit.module.function_of(refusal.node))
+                if at in inside:
+                    reason = "requests are refused before the handshake, in another module than the endpoint's"
+                    return self._block(at, refusal.node, reason, "let 2026-07-28 requests pass here")
+        return None
+
+    def _tested(self, endpoint: Endpoint, chain: Chain) -> tuple[str, ...] | Blocker:
+        """The paths that an endpoint for all paths asks for on the way to the dispatcher; () where it asks for none."""
+        ours, tests = endpoints.tested(self.code, endpoint.place, lambda other: chain.place in self._inside(other), chain.place)
+        if tests and not ours:
+            return self._block(
+                endpoint.place, None, f"`{endpoint.place.name}` serves several paths, and which one is the endpoint's is not clear"
+            )
+        return ours
 
     # -- what stands around a hook ----------------------------------------------
     def _around(self, place: Place, message: str) -> Blocker | None:

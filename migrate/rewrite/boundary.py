@@ -16,7 +16,7 @@ from ..facts.identity import Needs, Part, Spelling, is_builtin, is_defined_by, i
 from ..facts.syntax import descend
 from ..rule import Era
 from ..source import Span
-from . import asking, cut, module
+from . import asking, cut, hosting, module
 from .edits import Edit
 from .lazy import cst
 from .lines import above, below, block, call, deeper, enclosing_parentheses, indent_of, line_start, moved, next_line, start_of, step_of
@@ -67,11 +67,12 @@ class _Wire:
         for _ in range(hook.before):
             self.taken |= {self._free(name) for name in ("MCP", *_CONSTANTS.values(), "early")}
         self.handle = self._free("MCP")
-        self.parts = {RuntimePart.BOUNDARY} if hook.strategy is not Strategy.SPLIT else set()
+        self.parts = {RuntimePart.BOUNDARY} if hook.strategy in {Strategy.DECORATOR, Strategy.SENDER} else set()
         self.imports: set[tuple[str, str]] = set()
 
     def wiring(self, package: str | None) -> Wiring:
-        plan = asking.plan(self.module, self.tree, era=self.era, boundary=frozenset({self.hook.place.name}), handle=self.handle)
+        behind = frozenset({self.hook.place.name, *(one.endpoint.place.name for one in self.hook.hosts)})
+        plan = asking.plan(self.module, self.tree, era=self.era, boundary=behind, handle=self.handle)
         if isinstance(plan, asking.Blocker):
             self._stop(plan.span, plan.reason)
         self.parts |= {RuntimePart(name) for name in plan.parts}
@@ -81,9 +82,11 @@ class _Wire:
                 "the server asks its client, but its messages are handled in the loop itself",
                 "move the dispatch into a function",
             )
+        hosted = self._hosted()
+        before = min((at for at in (plan.before, hosted.before if hosted else None) if at is not None), default=None)
         edits = [
-            *self._object(plan.before, package),
-            *self._entry(),
+            *self._object(before, package, hosted.lines if hosted else ()),
+            *(hosted.edits if hosted else self._entry()),
             *(edit for emission in self.hook.outgoing for edit in self._outgoing(emission)),
             *self._tests(),
             *self._gates(),
@@ -96,7 +99,7 @@ class _Wire:
         return Wiring(tuple(dict.fromkeys(edits)), frozenset(self.parts), frozenset(self.imports))
 
     # -- the object -------------------------------------------------------------
-    def _object(self, before: int | None, package: str | None) -> Iterator[Edit]:
+    def _object(self, before: int | None, package: str | None, then: tuple[str, ...]) -> Iterator[Edit]:
         """The names that the old branch shares with the object, and the object."""
         body = self.module.tree.body
         limit = self._index(
@@ -142,7 +145,7 @@ class _Wire:
                 yield Edit(enclosing_parentheses(self.source, span), constant)
             else:
                 texts[name] = text
-        lines.append(f"{self.handle} = {self._call(texts)}")
+        lines += [f"{self.handle} = {self._call(texts)}", *then]
         if package == EITHER:
             ways = ("try:", f"{self.step}from .{_STEM} import Stateless", "except ImportError:  # outside of its package")
             lines.insert(0, "\n".join([*ways, f"{self.step}from {_STEM} import Stateless", ""]))
@@ -245,6 +248,16 @@ class _Wire:
         return len(self.module.tree.body)
 
     # -- the entry -------------------------------------------------------------
+    def _hosted(self) -> hosting.Hosting | None:
+        if not self.hook.hosts:
+            return None
+        try:
+            hosted = hosting.host(self.hook.hosts, self.handle, self.step)
+        except hosting.Unhosted as doubt:
+            self._stop(self._at(doubt.place), doubt.reason, doubt.way_out)
+        self.parts |= hosted.parts
+        return hosted
+
     def _entry(self) -> Iterator[Edit]:
         hook = self.hook
         if hook.strategy is Strategy.SPLIT:

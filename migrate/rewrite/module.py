@@ -34,6 +34,7 @@ class Part(str, Enum):
     STREAMS = "streams"  # subscriptions/listen over HTTP, and MCP.publish
     ENDPOINT = "endpoint"  # what the decorators of endpoints share
     ASGI = "asgi"  # MCP.asgi around FastAPI, Starlette and other applications
+    FASTAPI_ROUTE = "fastapi_route"  # MCP.fastapi_route as the route class of a router
     WSGI = "wsgi"  # MCP.wsgi around Flask and other applications
     DJANGO = "django"  # @MCP.django on a view
     AIOHTTP = "aiohttp"  # @MCP.aiohttp on a handler

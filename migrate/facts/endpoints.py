@@ -1,0 +1,255 @@
+"""Where HTTP requests come in: the endpoints above a dispatcher, and what the boundary is put around."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+
+from .chains import ANCHORS
+from .code import Call, Code, Place, last
+from .frameworks import Application, Framework, application, base, imports
+from .functions import dotted
+from .syntax import descend
+
+_VERBS = {"post": "POST", "get": "GET", "delete": "DELETE", "put": "PUT", "patch": "PATCH", "head": "HEAD", "options": "OPTIONS"}
+_OURS = frozenset({"POST", "GET", "DELETE"})
+_ANY = frozenset(_VERBS.values())
+_DECORATORS = frozenset({"route", "api_route", "view"})
+_DJANGO_DECORATORS = frozenset({"csrf_exempt", "require_POST", "require_http_methods", "api_view", "require_safe", "require_GET"})
+_DJANGO_PATHS = frozenset({"path", "re_path", "url"})
+
+
+@dataclass(frozen=True, eq=False)
+class Endpoint:
+    """A function that answers HTTP requests. `paths` is empty where they do not matter or are not known."""
+
+    framework: Framework
+    place: Place
+    verbs: frozenset[str]
+    paths: tuple[str, ...] = ()
+    app: Application | None = None
+    route: ast.Call | None = None  # the decorator or call that registers it
+
+    @property
+    def answers(self) -> bool:
+        """Whether messages are posted to it."""
+        return "POST" in self.verbs
+
+
+def above(code: Code, start: Place) -> list[Endpoint]:
+    """The endpoints over which requests reach a function, nearest first. One may call another: the boundary is the outer one's."""
+    return [endpoint for one in climb(code, start) if (endpoint := of(code, one)) is not None and endpoint.answers]
+
+
+def beside(code: Code, endpoint: Endpoint) -> Iterator[Endpoint]:
+    """The endpoints of the same module that answer other verbs of the same path."""
+    for place in endpoint.place.unit.places:
+        if place == endpoint.place or place.function is None:
+            continue
+        if (other := of(code, place)) is None or other.framework is not endpoint.framework or not other.verbs & _OURS:
+            continue
+        owner = place.function.owner
+        same_class = bool(owner) and owner == (endpoint.place.function.owner if endpoint.place.function else "")
+        if (same_class and other.route is None and endpoint.route is None) or set(other.paths) & set(endpoint.paths):
+            yield other
+
+
+def of(code: Code, place: Place) -> Endpoint | None:
+    """The endpoint that a function is, if it is one."""
+    if place.function is None:
+        return None
+    routed = [*_decorated(code, place), *_registered(code, place)]
+    if routed:
+        first = routed[0]
+        same = [one for one in routed if one.framework is first.framework]
+        paths = tuple(dict.fromkeys(path for one in same for path in one.paths))
+        return replace(first, verbs=frozenset().union(*(one.verbs for one in same)), paths=paths)
+    return _of_class(code, place) or _by_shape(code, place)
+
+
+def tested(code: Code, place: Place, leads: Callable[[Place], bool], dispatcher: Place) -> tuple[tuple[str, ...], bool]:
+    """The literal paths under which a function goes on to the dispatcher, and whether it tests paths at all."""
+    ours: list[str] = []
+    tests = False
+    for node in place.nodes:
+        if not isinstance(node, ast.If):
+            continue
+        for test in (n for n in descend(node.test) if isinstance(n, ast.Compare) and len(n.ops) == 1):
+            paths = [
+                text
+                for side in (test.left, *test.comparators)
+                for text in code.texts(side, place) or ()
+                if text.startswith("/") and any("path" in part for part in _words(test))
+            ]
+            if not paths:
+                continue
+            tests = True
+            match test.ops[0]:
+                case ast.Eq() | ast.In():
+                    goes_on = _leads(code, node.body, place, leads, dispatcher)
+                case ast.NotEq() | ast.NotIn():
+                    goes_on = isinstance(node.body[-1], ast.Return | ast.Raise) or _leads(code, node.orelse, place, leads, dispatcher)
+                case _:
+                    goes_on = False
+            if goes_on:
+                ours += paths
+    return tuple(dict.fromkeys(ours)), tests
+
+
+def climb(code: Code, start: Place) -> Iterator[Place]:
+    """A function, what calls it, and what calls that; methods of objects whose class is not known by their name."""
+    seen = [start]
+    for one in seen:
+        yield one
+        if one.function is None:
+            continue
+        for call in code.callers(one):
+            if call.place not in seen:
+                seen.append(call.place)
+        for other in _by_name(code, one):
+            if other not in seen:
+                seen.append(other)
+
+
+def _by_name(code: Code, target: Place) -> Iterator[Place]:
+    assert target.function
+    if not target.function.owner:
+        return
+    for unit in code.around(target.unit):
+        for place, node in unit.mentions.get(target.function.short, ()):
+            match node.func:
+                case ast.Attribute(attr=attr) if attr == target.function.short and code.target(node.func, place) is None:
+                    yield place
+
+
+def _words(node: ast.expr) -> Iterator[str]:
+    """The names, attributes and keys of an expression, in lower case."""
+    for part in descend(node):
+        match part:
+            case ast.Name(id=word) | ast.Attribute(attr=word) | ast.Subscript(slice=ast.Constant(value=str(word))):
+                yield word.lower()
+            case ast.Call(func=ast.Attribute(attr="get"), args=[ast.Constant(value=str(word)), *_]):
+                yield word.lower()
+
+
+def _leads(code: Code, body: list[ast.stmt], place: Place, leads: Callable[[Place], bool], dispatcher: Place) -> bool:
+    """Whether some statements go on to the dispatcher: they call what leads to it, or hold its tests."""
+    for node in (inner for statement in body for inner in descend(statement)):
+        if isinstance(node, ast.Call) and (target := code.function(node, place)) is not None and leads(target):
+            return True
+        if place == dispatcher and isinstance(node, ast.Constant) and node.value in ANCHORS:
+            return True
+    return False
+
+
+# -- routes --------------------------------------------------------------------
+def _decorated(code: Code, place: Place) -> Iterator[Endpoint]:
+    """`@app.post("/mcp")`, `@bp.route("/mcp", methods=["POST"])`."""
+    assert place.function
+    home = next((around for around in place.enclosing() if around != place), Place(place.unit, None))
+    for decorator in place.function.node.decorator_list:
+        match decorator:
+            case ast.Call(func=ast.Attribute(value=value, attr=attr)) if attr in _VERBS or attr in _DECORATORS:
+                app = application(code, value, home)
+                if app is not None:
+                    yield Endpoint(
+                        app.framework, place, _verbs(code, decorator, attr, place), _paths(code, decorator, home), app, decorator
+                    )
+
+
+def _registered(code: Code, place: Place) -> Iterator[Endpoint]:
+    """`app.router.add_post("/mcp", handle)`, `Route("/mcp", handle, methods=["POST"])`, `path("mcp/", view)`."""
+    for call in code.callers(place):
+        if call.direct:
+            continue
+        name, node = last(call.node.func), call.node
+        spelled = call.place.unit.names.dotted(node.func) or ""
+        if name == "Route" and spelled.startswith(("starlette.", "fastapi.")):
+            yield Endpoint(Framework.STARLETTE, place, _verbs(code, node, name, place), _paths(code, node, call.place), None, node)
+        elif name in _DJANGO_PATHS and spelled.startswith(("django.", "rest_framework.")):
+            yield Endpoint(Framework.DJANGO, place, _ANY, (), None, node)
+        elif imports(call.place, "aiohttp") and (verbs := _aiohttp_verbs(code, call)):
+            yield Endpoint(Framework.AIOHTTP, place, verbs, _paths(code, node, call.place), None, node)
+        elif name in {"add_route", "add_api_route", "add_url_rule"} and isinstance(node.func, ast.Attribute):
+            app = application(code, node.func.value, call.place)
+            if app is not None:
+                yield Endpoint(app.framework, place, _verbs(code, node, name, place), _paths(code, node, call.place), app, node)
+
+
+def _aiohttp_verbs(code: Code, call: Call) -> frozenset[str]:
+    name = last(call.node.func)
+    if name.removeprefix("add_") in _VERBS and (name.startswith("add_") or dotted(call.node.func).startswith("web.")):
+        return frozenset({_VERBS[name.removeprefix("add_")]})
+    if name in {"add_route", "route"} and call.node.args:
+        verb = code.text(call.node.args[0], call.place) or ""
+        return _ANY if verb == "*" else frozenset({verb.upper()} & _ANY)
+    return frozenset()
+
+
+def _verbs(code: Code, node: ast.Call, name: str, place: Place) -> frozenset[str]:
+    if name in _VERBS:
+        return frozenset({_VERBS[name]})
+    for keyword in node.keywords:
+        if keyword.arg == "methods":
+            return frozenset(text.upper() for text in code.texts(keyword.value, place) or _ANY)
+    return frozenset({"GET"})
+
+
+def _paths(code: Code, node: ast.Call, place: Place) -> tuple[str, ...]:
+    candidates = [*node.args[:2], *(k.value for k in node.keywords if k.arg in {"path", "rule"})]
+    for candidate in candidates:
+        text = code.text(candidate, place)
+        if text is not None and (text.startswith("/") or text == ""):
+            return (text,)
+    return ()
+
+
+# -- classes and shapes --------------------------------------------------------
+def _of_class(code: Code, place: Place) -> Endpoint | None:
+    """A method that a framework calls by its name: `post` of a view, `do_POST` of a request handler."""
+    assert place.function
+    if not place.function.owner or (framework := base(code, place)) is None:
+        return None
+    name = place.function.short
+    if framework is Framework.HTTP_SERVER:
+        verb = name.removeprefix("do_")
+        return Endpoint(framework, place, frozenset({verb})) if name.startswith("do_") and verb in _OURS else None
+    if name in _VERBS:
+        return Endpoint(framework, place, frozenset({_VERBS[name]}))
+    if framework is Framework.DJANGO and name == "dispatch":
+        return Endpoint(framework, place, _ANY)
+    return None
+
+
+def _by_shape(code: Code, place: Place) -> Endpoint | None:
+    """An ASGI application, a Lambda handler, or a Django view whose URL is registered where the project does not show it."""
+    assert place.function
+    node, names = place.function.node, place.function.parameters
+    if isinstance(node, ast.AsyncFunctionDef) and tuple(names[:3]) == ("scope", "receive", "send"):
+        return Endpoint(Framework.ASGI, place, _ANY)
+    if (
+        tuple(names[:2]) == ("event", "context")
+        and not place.function.owner
+        and not _is_called(code, place)
+        and _takes_body(place, names[0])
+    ):
+        return Endpoint(Framework.AWS_LAMBDA, place, _ANY)
+    decorators = {last(d.func if isinstance(d, ast.Call) else d) for d in node.decorator_list}
+    if decorators & _DJANGO_DECORATORS and imports(place, "django", "rest_framework"):
+        return Endpoint(Framework.DJANGO, place, _ANY)
+    return None
+
+
+def _is_called(code: Code, place: Place) -> bool:
+    return any(call.direct and call.place.function is not None for call in code.callers(place))
+
+
+def _takes_body(place: Place, event: str) -> bool:
+    for node in place.nodes:
+        match node:
+            case ast.Subscript(value=ast.Name(id=name), slice=ast.Constant(value="body")) if name == event:
+                return True
+            case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="get"), args=[ast.Constant(value="body"), *_]) if name == event:
+                return True
+    return any(isinstance(n, ast.Constant) and n.value == "statusCode" for n in descend(place.function.node)) if place.function else False

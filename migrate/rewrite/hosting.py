@@ -1,0 +1,205 @@
+"""Puts the boundary around the endpoints of a web framework: one line for each application, router or handler."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from ..facts.code import Place
+from ..facts.endpoints import Endpoint
+from ..facts.frameworks import Application, Framework, made
+from ..facts.functions import Module, dotted
+from ..facts.hooks import Host
+from ..source import Span
+from .edits import Edit
+from .lines import above, below, block, indent_of, line_start, start_of
+from .module import Part
+
+# Frameworks whose handlers are decorated, with the name of the decorator.
+_DECORATED = {
+    Framework.DJANGO: Part.DJANGO,
+    Framework.AIOHTTP: Part.AIOHTTP,
+    Framework.TORNADO: Part.TORNADO,
+    Framework.HTTP_SERVER: Part.HTTP_SERVER,
+    Framework.AWS_LAMBDA: Part.AWS_LAMBDA,
+}
+_WITH_PATH = frozenset({Framework.HTTP_SERVER, Framework.AWS_LAMBDA})
+
+
+@dataclass(frozen=True)
+class Hosting:
+    """The edits, the parts of the runtime that they use, and the offset before which the boundary object must exist."""
+
+    edits: tuple[Edit, ...]
+    parts: frozenset[Part]
+    before: int
+    lines: tuple[str, ...] = ()  # what goes below the object
+
+
+class Unhosted(Exception):
+    """Why an endpoint cannot be wired."""
+
+    def __init__(self, place: Place, reason: str, way_out: str = "") -> None:
+        super().__init__(reason)
+        self.place, self.reason, self.way_out = place, reason, way_out
+
+
+def host(hosts: Iterable[Host], handle: str, step: str) -> Hosting:
+    """The wiring of all endpoints of one module. Raises Unhosted."""
+    return _Hosting(tuple(hosts), handle, step).hosting()
+
+
+class _Hosting:
+    def __init__(self, hosts: tuple[Host, ...], handle: str, step: str) -> None:
+        self.hosts, self.handle, self.step = hosts, handle, step
+        self.module: Module = hosts[0].endpoint.place.unit.module
+        self.parts: set[Part] = set()
+        self.lines: list[str] = []
+        self.starts: list[int] = []
+
+    def hosting(self) -> Hosting:
+        edits = list(dict.fromkeys(edit for edit in self._edits()))
+        return Hosting(tuple(edits), frozenset(self.parts), min(self.starts), tuple(dict.fromkeys(self.lines)))
+
+    def _edits(self) -> Iterator[Edit]:
+        for paths, app, hosts in self._applications():
+            yield from self._application(paths, app, hosts)
+        for one in self.hosts:
+            if (part := _DECORATED.get(one.endpoint.framework)) is not None:
+                self.parts.add(part)
+                for endpoint in (one.endpoint, *one.beside):
+                    yield from self._decorated(endpoint, part, one.paths)
+            elif one.endpoint.framework is Framework.ASGI:
+                yield from self._function(one)
+
+    def _applications(self) -> Iterator[tuple[tuple[str, ...], Application, list[Host]]]:
+        """Each application or router with the paths of its endpoints."""
+        found: dict[tuple[ast.AST | None, Place, str], list[tuple[Application, Host]]] = {}
+        for one in self.hosts:
+            if one.endpoint.framework in {Framework.FASTAPI, Framework.STARLETTE, Framework.FLASK}:
+                app = one.endpoint.app or self._only(one.endpoint)
+                found.setdefault((app.made, app.place, app.name), []).append((app, one))
+        for pairs in found.values():
+            hosts = [one for _, one in pairs]
+            paths = tuple(dict.fromkeys(path for one in hosts for path in one.paths))
+            if not paths:
+                raise Unhosted(hosts[0].endpoint.place, "the path of the endpoint is not known", "write it out where the route is made")
+            yield paths, pairs[0][0], hosts
+
+    def _only(self, endpoint: Endpoint) -> Application:
+        """The one application of the module, where a route does not name it."""
+        found = [app for app in made(endpoint.place.unit) if app.framework is endpoint.framework and not app.router]
+        if len(found) != 1:
+            raise Unhosted(endpoint.place, "the application of this route was not found in its module", "wire the application by hand")
+        return found[0]
+
+    # -- applications ------------------------------------------------------------
+    def _application(self, paths: tuple[str, ...], app: Application, hosts: list[Host]) -> Iterator[Edit]:
+        place = hosts[0].endpoint.place
+        if app.router:
+            yield from self._router(paths, app, place)
+            return
+        if app.framework is Framework.FLASK:
+            self.parts.add(Part.WSGI)
+            line = f"{app.name}.wsgi_app = {self.handle}.wsgi({app.name}.wsgi_app, {_path(paths)})"
+        else:
+            self.parts.add(Part.ASGI)
+            line = f"{app.name}.add_middleware({self.handle}.asgi, path={_path(paths)})"
+        if app.place.unit is not place.unit:
+            self._starts_at(place)
+            self.lines.append(line)
+        elif app.made is None:
+            assert app.place.function
+            self._starts_at(app.place)
+            body = app.place.function.node.body
+            first = body[1] if len(body) > 1 and isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant) else body[0]
+            yield above(self.module, first, f"{line}\n")
+        else:
+            statement = self._statement(app.made)
+            targets = [dotted(target) for target in _targets(statement)]
+            if app.name not in targets:
+                raise Unhosted(place, f"where `{app.name}` is made it has no name yet", "wire the application by hand")
+            self.starts.append(start_of(self.module, statement))
+            yield below(self.module, statement, f"{line}\n")
+
+    def _router(self, paths: tuple[str, ...], app: Application, place: Place) -> Iterator[Edit]:
+        """`route_class=` for the router: it needs neither the application nor the prefixes that it gets there."""
+        if app.made is None or app.place.unit is not place.unit or app.framework is not Framework.FASTAPI:
+            raise Unhosted(
+                place, f"`{app.name}` is made elsewhere, so neither its application nor the path is known", "wire the application"
+            )
+        if any(keyword.arg in {"route_class", None} for keyword in app.made.keywords):
+            raise Unhosted(place, f"`{app.name}` has a route class of its own", "wire the application by hand")
+        whole = tuple(dict.fromkeys(f"{app.prefix or ''}{path}".rstrip("/") for path in paths))
+        if not all(whole):
+            raise Unhosted(place, "the path of the endpoint is not known", "write the router's prefix out")
+        self.parts.add(Part.FASTAPI_ROUTE)
+        self.starts.append(start_of(self.module, self._statement(app.made)))
+        yield _argument(self.module, app.made, f"route_class={self.handle}.fastapi_route({_path(whole)})")
+
+    # -- handlers ------------------------------------------------------------------
+    def _decorated(self, endpoint: Endpoint, part: Part, paths: tuple[str, ...]) -> Iterator[Edit]:
+        assert endpoint.place.function
+        node = endpoint.place.function.node
+        self._starts_at(endpoint.place)
+        arguments = f"({_path(paths) if paths else ''})" if endpoint.framework in _WITH_PATH else ""
+        start = self.module.span(node).start
+        at = line_start(self.module.source, start)
+        newline = self.module.source.newline
+        yield Edit(Span(at, at), f"{indent_of(self.module.source, start)}@{self.handle}.{part.value}{arguments}{newline}")
+
+    def _function(self, one: Host) -> Iterator[Edit]:
+        """`app = MCP.asgi(app, "/mcp")` below an application that is a function."""
+        place = one.endpoint.place
+        assert place.function
+        if place.function.name != place.function.short:
+            raise Unhosted(place, f"`{place.name}` is no function of the module itself", "wrap the application where it is made")
+        self.parts.add(Part.ASGI)
+        self._starts_at(place)
+        name = place.function.short
+        source, end = self.module.source, self.module.span(place.function.node).end
+        ends_open = not source.utf8.endswith((b"\n", b"\r")) and not source.utf8[end:].strip()
+        text = f"\n\n\n{name} = {self.handle}.asgi({name}, {_path(one.paths)})"
+        yield Edit(Span(end, end), block(source, f"{text}\n" if ends_open else text))
+
+    # -- helpers -------------------------------------------------------------------
+    def _starts_at(self, place: Place) -> None:
+        assert place.function
+        self.starts.append(start_of(self.module, place.function.node))
+
+    def _statement(self, node: ast.AST) -> ast.stmt:
+        while not isinstance(node, ast.stmt):
+            node = self.module.parents[node]
+        return node
+
+
+def _path(paths: tuple[str, ...]) -> str:
+    quoted = [f'"{path}"' for path in paths or ("",)]
+    return quoted[0] if len(quoted) == 1 else f"({', '.join(quoted)})"
+
+
+def _targets(statement: ast.stmt) -> list[ast.expr]:
+    match statement:
+        case ast.Assign(targets=found):
+            return found
+        case ast.AnnAssign(target=target):
+            return [target]
+    return []
+
+
+def _argument(module: Module, call: ast.Call, text: str) -> Edit:
+    """One more keyword argument, as the others stand: on lines of their own, or behind the last one."""
+    source, span = module.source, module.span(call)
+    close = span.end - 1
+    arguments: list[ast.expr] = [*call.args, *(keyword.value for keyword in call.keywords)]
+    if not arguments:
+        return Edit(Span(close, close), text)
+    end = max(module.span(argument).end for argument in arguments)
+    tail = source.utf8[end:close]
+    comma = b"," in tail.split(b"#")[0]
+    if b"\n" in tail:
+        indent = indent_of(source, max(module.span(argument).start for argument in arguments))
+        at = end + tail.index(b",") + 1 if comma else end
+        return Edit(Span(at, at), block(source, f"{'' if comma else ','}\n{indent}{text},"))
+    return Edit(Span(end, close), f", {text}")
