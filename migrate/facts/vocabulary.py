@@ -130,34 +130,32 @@ OTHER_PROTOCOLS = (
 )
 """Words of LSP, DAP, ACP, A2A and Ethereum: JSON-RPC speakers that share envelopes, methods and codes with MCP."""
 
-# A file with the word on the left may hold protocol code if it also has one of those on the right, or if there are none.
+# A file with the word on the left, whatever its capitals, may hold protocol code if it also has one of those on the right.
 _GATE: tuple[tuple[bytes, tuple[bytes, ...]], ...] = (
-    (b"mcp", (b"mcp-session-id", b"mcp-Session-I", b"mcp_session_id")),
-    (b"Mcp", (b"Mcp-session-id", b"Mcp-Session-I", b"McpMethod")),
-    (b"MCP", (b"MCP-Session-I", b"MCP_SESSION_ID", b"MCPMethod")),
-    (b"rotocol", (b"protocolVersion", b"protocol_version", b"modelcontextprotocol")),
-    (b"PROTOCOL_VERSION", ()),
-    (b"jsonrpc", ()),
-    (b"JSONRPC", ()),
-    (b'"initialize"', ()),
-    (b"'initialize'", ()),
-    (b"logging/setLevel", ()),
-    (b"roots/list", ()),
+    (b"mcp-session-i", (b"mcp-session-id", b"mcp-Session-I", b"Mcp-session-id", b"Mcp-Session-I", b"MCP-Session-I")),
+    (b"mcp_session_id", (b"mcp_session_id", b"MCP_SESSION_ID")),
+    (b"mcpmethod", (b"McpMethod", b"MCPMethod")),
+    (b"rotocol", (b"protocolVersion", b"protocol_version", b"PROTOCOL_VERSION", b"modelcontextprotocol")),
+    (b"jsonrpc", (b"jsonrpc", b"JSONRPC")),
+    (b"initialize", (b'"initialize"', b"'initialize'")),
     (b"-320", (b"-32002", b"-32042")),
-    (b"event-id", ()),
-    (b"vent-ID", ()),
-    (b"EventStore", ()),
+    (b"event", (b"event-id", b"vent-ID", b"EventStore")),
     (b"send_", tuple(sorted(call.encode() for call in SESSION_CALLS if call.startswith("send_")))),
     (b"session.", tuple(sorted(f"session.{call}(".encode() for call in SESSION_CALLS if not call.startswith("send_")))),
 )
 # The SDK, or a module beside this one that bears the protocol's name; of a package of that name, most modules speak of other things.
 _IMPORT = re.compile(rb"\b(?:from|import)[ \t]+(?:(?:fast)?mcp\b|mcp_\w+[ \t]*(?:import|as|,|#|\r?$))", re.MULTILINE)
-_HEADS = (b"tools/", b"notifications/", b"resources/", b"prompts/", b"sampling/", b"elicitation/")
+# Before the whole expression above, what it needs: one that begins with a literal is searched for four times as fast.
+_IMPORTED = re.compile(
+    rb"mcp(?:%s)"
+    % b"|".join(b"(?<=%s%smcp)" % (before, fast) for before in (b"from[ \t]", b"import[ \t]", b"[ \t][ \t]") for fast in (b"", b"fast"))
+)
 # A whole method, or the first half of one that is put together; a path that goes through a folder called tools is neither.
+# It begins with the slash for the same reason.
 _METHOD = re.compile(
-    b"(?:%s)(?:[\"'{%%]|%s)"
+    b"/(?:(?<=roots/)list|(?<=logging/)setLevel|(?:%s)(?:[\"'{%%]|%s))"
     % (
-        b"|".join(_HEADS),
+        b"|".join(b"(?<=%s/)" % head for head in (b"tools", b"notifications", b"resources", b"prompts", b"sampling", b"elicitation")),
         b"|".join(sorted({method.partition("/")[2].partition("/")[0].encode() for method in METHODS} - {b""}, reverse=True)),
     )
 )
@@ -168,8 +166,8 @@ def may_speak(data: bytes) -> bool:
 
     A loop of plain `in` tests is three times faster than one alternation of a regular expression.
     """
-    return (
-        any(word in data and (not more or any(one in data for one in more)) for word, more in _GATE)
-        or (b"mcp" in data and _IMPORT.search(data) is not None)
-        or (any(head in data for head in _HEADS) and _METHOD.search(data) is not None)
-    )
+    small = data.lower()  # one search for a word instead of one for each of its spellings
+    for word, spellings in _GATE:
+        if word in small and any(spelling in data for spelling in spellings):
+            return True
+    return _METHOD.search(data) is not None or (_IMPORTED.search(data) is not None and _IMPORT.search(data) is not None)
