@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 import pytest
+from mcp_migrate.facts.functions import read
 from mcp_migrate.facts.sessions import session_gates
 from mcp_migrate.source import Source
 
@@ -44,10 +45,10 @@ def test_what_makes_a_session_or_refuses_for_another_reason_is_none(test: str, b
 def test_the_gate_is_the_part_of_the_test_that_asks_for_the_session() -> None:
     text = "class App:\n    def post(self):\n        try:\n            if body and sid not in live:\n                return 404\n        finally:\n            pass\n"
     source = Source("app.py", text)
-    (gate,) = session_gates(source, ast.parse(text))
+    (gate,) = session_gates(read(source, ast.parse(text)))
     assert (source.slice(gate.span), gate.scope, gate.key) == ("sid not in live", "App.post", "session")
 
 
 def gates(text: str) -> list[str]:
     source = Source("app.py", text)
-    return [source.slice(gate.span) for gate in session_gates(source, ast.parse(text))]
+    return [source.slice(gate.span) for gate in session_gates(read(source, ast.parse(text)))]

@@ -40,9 +40,10 @@ def collect(source: Source, module: str, *, package: bool = False) -> FileFacts:
     # Summaries of functions cost as much as the walk: only files that know the handshake, or stand behind a boundary, need them.
     asks = any(word in source.utf8 for word in WORDS)
     wired = any(word in source.utf8 for word in (b"Stateless", b".begin(", *_HOSTS))
-    functions = read(source, tree) if asks or wired or any(use.value in _HANDSHAKE for use in walk.uses) else None
-    behind = boundaries(functions, walk.names.imports) if functions is not None and wired else None
     sessions = any(isinstance(use.value, str) and use.value.lower().replace("_", "-").endswith("mcp-session-id") for use in walk.uses)
+    known = asks or wired or sessions or any(use.value in _HANDSHAKE for use in walk.uses)
+    functions = read(source, tree) if known else None
+    behind = boundaries(functions, walk.names.imports) if functions is not None and wired else None
     return FileFacts(
         source=source,
         module=module,
@@ -50,7 +51,7 @@ def collect(source: Source, module: str, *, package: bool = False) -> FileFacts:
             *walk.facts,
             *((*gates(functions), *unasked(functions)) if functions is not None else ()),
             *(questions(functions) if functions is not None and asks else ()),
-            *(session_gates(source, tree) if sessions else ()),
+            *(session_gates(functions) if functions is not None and sessions else ()),
         ),
         uses=(*walk.uses, *(offers(functions, walk.names) if functions is not None else ())),
         imports=walk.names.imports,

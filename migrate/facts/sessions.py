@@ -5,29 +5,108 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from typing import NamedTuple
 
-from ..source import Source, Span
+from .functions import Function, Module
 from .model import Gate
-from .syntax import blocks, descend
+from .syntax import descend
 
 _SESSION = re.compile(r"(^|[_.])(sid|session|session_?id)$", re.IGNORECASE)
 _HEADER = re.compile(r"^(http_)?mcp[-_]session[-_]id$", re.IGNORECASE)
-_STATUSES = frozenset({400, 401, 404, 410})
+_STATUSES = frozenset({400, 401, 403, 404, 410})
+_NAMED_STATUSES = {"BAD_REQUEST": 400, "UNAUTHORIZED": 401, "FORBIDDEN": 403, "NOT_FOUND": 404, "GONE": 410}
+_ACCESS = frozenset({401, 403})
+_MAX_DEPTH = 4
 
 
-def session_gates(source: Source, tree: ast.Module) -> Iterator[Gate]:
-    """The conditions under which a request is refused for want of a session; spans the condition."""
-    pending: list[tuple[ast.stmt, str]] = [(statement, "") for statement in reversed(tree.body)]
-    while pending:
-        statement, scope = pending.pop()
-        inner = scope
-        match statement:
-            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
-                inner = f"{scope}.{name}" if scope else name
-            case ast.If(test=test, body=then):
-                if scope and _refuses(then) and (condition := next(filter(_lacks_session, _parts(test)), None)) is not None:
-                    yield Gate(_span(source, condition), "session", scope)
-        pending += [(block, inner) for block in reversed([*blocks(statement)])]
+class Condition(NamedTuple):
+    """A part of a test that says whether a request has a session: `seen` when it holds with one, else when it holds without."""
+
+    node: ast.expr
+    seen: bool
+    around: ast.If
+    is_access: bool  # the refusal speaks of who may come in
+
+
+def session_gates(module: Module) -> Iterator[Gate]:
+    """The conditions under which a request is refused for want of a session, one for each test; spans the condition."""
+    told: set[ast.If] = set()
+    for condition in conditions(module):
+        function = module.function_of(condition.node)
+        if condition.around not in told and function is not None:
+            told.add(condition.around)
+            yield Gate(module.span(condition.node), "session", function.name)
+
+
+def conditions(module: Module) -> Iterator[Condition]:
+    """Everything that refuses a request because it has no session; not what 2026-07-28 requests pass already."""
+    values = _Values(module)
+    for node in module.nodes(ast.If):
+        function = module.function_of(node)
+        if function is None or _is_open(node.test):
+            continue
+        for body, seen in ((node.body, False), (node.orelse, True)):
+            if not _refuses(body):
+                continue
+            for part in _parts(node.test):
+                if values.asks(part, function) is seen:
+                    yield Condition(part, seen, node, _is_access(body))
+
+
+class _Values:
+    """Which expressions of a module are sessions, their ids, or where they are found."""
+
+    def __init__(self, module: Module) -> None:
+        self.module = module
+
+    def asks(self, test: ast.expr, function: Function) -> bool | None:
+        """Whether a test holds for requests with a session (True), for those without (False), or neither."""
+        match test:
+            case ast.UnaryOp(op=ast.Not(), operand=operand):
+                return False if self.holds(operand, function) else None
+            case ast.Compare(left=left, ops=[ast.NotIn() | ast.In() as op]):
+                return isinstance(op, ast.In) if self.holds(left, function) else None
+            case ast.Compare(left=left, ops=[op], comparators=[ast.Constant(value=None | "")]):
+                if self.holds(left, function) and isinstance(op, ast.Is | ast.Eq | ast.IsNot | ast.NotEq):
+                    return isinstance(op, ast.IsNot | ast.NotEq)
+            case ast.Name() | ast.Attribute() | ast.NamedExpr() | ast.Call() | ast.Subscript():
+                return True if self.holds(test, function) else None
+        return None
+
+    def holds(self, node: ast.expr, function: Function, depth: int = 0) -> bool:
+        """Whether an expression is a session or its id: by name, as a header, or looked up by one."""
+        if depth > _MAX_DEPTH:
+            return False
+        match node:
+            case ast.Name(id=name) if not _SESSION.search(name):
+                given = function.assigned.get(name, [])
+                return bool(given) and all(self.holds(value, function, depth + 1) for value in given)
+            case ast.Name() | ast.Attribute():
+                return _SESSION.search(ast.unparse(node)) is not None
+            case ast.Constant(value=str() as text):
+                return _HEADER.match(text) is not None
+            case ast.JoinedStr(values=values):
+                return any(isinstance(part, ast.FormattedValue) and self.holds(part.value, function, depth + 1) for part in values)
+            case ast.Subscript(slice=key):
+                return self._names(key, function, depth)
+            case ast.Call(args=[key, *_]) if self._names(key, function, depth):
+                return True
+            case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name)):
+                return _SESSION.search(name) is not None
+            case ast.NamedExpr(target=target, value=value):
+                return self.holds(target, function, depth + 1) or self.holds(value, function, depth + 1)
+            case ast.Await(value=value):
+                return self.holds(value, function, depth + 1)
+            case ast.BoolOp(values=[first, *_]):
+                return self.holds(first, function, depth + 1)
+        return False
+
+    def _names(self, key: ast.expr, function: Function, depth: int) -> bool:
+        """Whether a key is a session's, or the header's name under a name of its own."""
+        while isinstance(key, ast.Call) and isinstance(key.func, ast.Attribute) and not key.args:  # SESSION_HEADER.lower()
+            key = key.func.value
+        text = self.module.string(key)
+        return (text is not None and _HEADER.match(text) is not None) or self.holds(key, function, depth + 1)
 
 
 def _parts(test: ast.expr) -> Iterator[ast.expr]:
@@ -39,37 +118,10 @@ def _parts(test: ast.expr) -> Iterator[ast.expr]:
         yield test
 
 
-def _lacks_session(test: ast.expr) -> bool:
-    match test:
-        case ast.UnaryOp(op=ast.Not(), operand=operand):
-            return _is_session(operand)
-        case ast.Compare(left=left, ops=[ast.NotIn()]):
-            return _is_session(left)
-        case ast.Compare(left=left, ops=[ast.Is() | ast.Eq()], comparators=[ast.Constant(value=None)]):
-            return _is_session(left)
-    return False
-
-
-def _is_session(node: ast.expr) -> bool:
-    """A session or its id: by name, as a header, or looked up by one."""
-    match node:
-        case ast.Name() | ast.Attribute():
-            return _SESSION.search(ast.unparse(node)) is not None
-        case ast.Constant(value=str() as text):
-            return _HEADER.match(text) is not None
-        case ast.Subscript(slice=key):
-            return _is_session(key)
-        case ast.Call(args=[key, *_]):
-            return _is_session(key)
-        case ast.NamedExpr(target=target, value=value):
-            return _is_session(target) or _is_session(value)
-        case ast.Await(value=value):
-            return _is_session(value)
-    return False
-
-
 def _refuses(body: list[ast.stmt]) -> bool:
     """Whether a block leaves with an error: a raise, an error reply or a status that says no."""
+    if not body:
+        return False
     last = body[-1]
     if isinstance(last, ast.Raise):
         return True
@@ -80,14 +132,23 @@ def _refuses(body: list[ast.stmt]) -> bool:
 
 
 def _says_no(node: ast.AST) -> bool:
-    if not isinstance(node, ast.Constant):
-        return False
-    value = node.value
-    return (type(value) is int and value in _STATUSES) or (isinstance(value, str) and value.lower().startswith("error"))
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        return node.value.lower().startswith("error")
+    return _status(node) in _STATUSES
 
 
-def _span(source: Source, node: ast.expr) -> Span:
-    end_line, end_column = node.end_lineno, node.end_col_offset
-    assert end_line is not None  # ast.parse always sets both
-    assert end_column is not None
-    return Span(source.offset(node.lineno, node.col_offset), source.offset(end_line, end_column))
+def _is_access(body: list[ast.stmt]) -> bool:
+    return any(_status(node) in _ACCESS for statement in body for node in descend(statement))
+
+
+def _status(node: ast.AST) -> int | None:
+    match node:
+        case ast.Constant(value=value) if type(value) is int:
+            return value
+        case ast.Attribute(attr=name):  # HTTPStatus.NOT_FOUND, status.HTTP_404_NOT_FOUND
+            return _NAMED_STATUSES.get(re.sub(r"^HTTP_\d+_", "", name))
+    return None
+
+
+def _is_open(test: ast.expr) -> bool:
+    return any(isinstance(node, ast.Attribute) and node.attr == "modern" for node in descend(test))
