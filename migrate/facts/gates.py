@@ -17,6 +17,8 @@ _HANDSHAKE = frozenset({"initialize", "notifications/initialized", "initialized"
 _STATE = re.compile(r"init|ready|state|status|phase|handsh|greet|connect", re.IGNORECASE)
 BOUNDARY_MODULE = "mcp_stateless.py"
 """The name of the file that `fix` writes beside a server."""
+CLIENT_MODULE = "mcp_stateless_client.py"
+"""The name of the file that `fix` writes beside a client."""
 HOSTS = frozenset({"boundary", "django", "aiohttp", "tornado", "http_server", "aws_lambda"})
 """What a boundary object has for functions that it is put before, as decorators."""
 WRAPS = frozenset({"asgi", "wsgi"})
@@ -176,8 +178,9 @@ def beside(module: Module, behind: Collection[str]) -> Iterator[str]:
 
 
 def is_boundary_module(source: Source) -> bool:
-    """Whether this is the module that `fix` writes: it speaks both revisions for its server, and is none itself."""
-    return source.path.endswith(BOUNDARY_MODULE) and b"class Stateless" in source.utf8
+    """Whether this is a module that `fix` writes: it speaks both revisions for its server or client, and is none itself."""
+    own = {BOUNDARY_MODULE: b"class Stateless", CLIENT_MODULE: b"class Era"}
+    return any(source.path.endswith(name) and sign in source.utf8 for name, sign in own.items())
 
 
 def _objects(module: Module, imports: Mapping[str, str]) -> Iterator[str]:

@@ -14,6 +14,7 @@ from .. import __version__, runtime
 from .joined import joined
 
 FILE_NAME = "mcp_stateless.py"
+CLIENT_FILE_NAME = "mcp_stateless_client.py"
 _STEM = FILE_NAME.removesuffix(".py")
 
 
@@ -78,6 +79,8 @@ _NAMES = {"InputRequired": Part.ASK, "http_status": Part.HTTP}
 _ORIGIN = """\
 Written by mcp-migrate {version} for this server, which owns it. As long as nobody has changed it, `mcp-migrate fix`
 may add parts to it; to get it anew, delete it and run `mcp-migrate fix`."""
+_CLIENT_ORIGIN = """\
+Written by mcp-migrate {version} for this client, which owns it. To get it anew, delete it and run `mcp-migrate fix`."""
 _BLOCK = re.compile(r"\s*# \[(?P<end>/?)(?P<part>\w+)\]")
 _INLINE = re.compile(r"  # -(?P<part>\w+): (?P<text>.+)")
 _WIDTH = 120
@@ -98,9 +101,17 @@ def render(parts: frozenset[Part], newline: str = "\n") -> str:
     chosen = complete(parts)
     texts = [_text(name, chosen) for name in (FILE_NAME, *(f"hosts/{part.value}.py" for part in _IN_FOLDER if part in chosen))]
     body = _without_unused_imports(joined(texts[0], texts[1:]) if len(texts) > 1 else texts[0])
-    summary, rest = re.sub(r"\n{4,}", "\n\n\n", body).rstrip("\n").split('\n"""\n', 1)
     names = " ".join(part.value for part in Part if part in chosen and part not in complete(chosen - {part}))
-    origin = _ORIGIN.format(version=__version__)
+    return _sealed(re.sub(r"\n{4,}", "\n\n\n", body), _ORIGIN.format(version=__version__), names, newline)
+
+
+def client(newline: str = "\n") -> str:
+    """The text of the module that `fix` writes beside a hand-written client; it has no parts that could be missing."""
+    return _sealed(_source(CLIENT_FILE_NAME), _CLIENT_ORIGIN.format(version=__version__), "", newline)
+
+
+def _sealed(text: str, origin: str, names: str, newline: str) -> str:
+    summary, rest = text.rstrip("\n").split('\n"""\n', 1)
     head, tail = f'{summary}\n\n{origin}\n"""\n', f"{rest}\n"
     sealed = f"{head}# parts: {names}; digest: {_digest(names, head + tail)}\n{tail}"
     return sealed.replace("\n", newline)

@@ -195,7 +195,7 @@ class _Servers:
         place = found.place
         source = place.unit.module.source
         span = place.unit.module.span(place.function.node) if place.function else Span(0, len(source.utf8))
-        wired = wire(found, Tree(source), self.era, package=_package(self.project.files[source.path], place.unit.module, self.project))
+        wired = wire(found, Tree(source), self.era, package=package_of(self.project.files[source.path], place.unit.module, self.project))
         if isinstance(wired, Blocker):
             return Answer(source.path, span, place.name, None, wired.reason, wired.way_out, wired.span)
         if not is_ours(self.project, source.path):
@@ -242,7 +242,7 @@ def _near(code: Code, unit: Unit, project: Project) -> Iterator[Unit]:
                 yield other
 
 
-def _package(file: FileFacts, code: Module, project: Project) -> str | None:
+def package_of(file: FileFacts, code: Module, project: Project) -> str | None:
     """How this file would import a neighbour: "" by a relative import, a dotted package, EITHER, or None for a plain name."""
     folders = PurePosixPath(file.source.path).parts[:-1]
     relative = [node for node in code.nodes(ast.ImportFrom) if node.level]
