@@ -14,6 +14,7 @@ from .discover import File, Unreadable
 from .facts.gates import BOUNDARY_MODULE
 from .facts.model import FileFacts, Ref, Value
 from .facts.vocabulary import may_speak
+from .feeders import Feeders, dispatches
 from .project import Project, module_name
 from .project import read as facts_of
 from .rule import Entry, Finding
@@ -38,7 +39,7 @@ class Reading:
 
 
 def gather(found: Iterable[tuple[File, bytes] | Unreadable], rule: Entry) -> Reading:
-    """Links the files that may hold protocol code, and those that give them constants; `rule` objects to the unreadable ones."""
+    """Links the files that may hold protocol code, and those that give them constants or messages; `rule` objects to the unreadable."""
     reader = _Reader(rule)
     for item in found:
         if isinstance(item, Unreadable):
@@ -50,16 +51,8 @@ def gather(found: Iterable[tuple[File, bytes] | Unreadable], rule: Entry) -> Rea
             reader.add(file, raw)
         else:
             reader.silent[module_name(file.path).rpartition(".")[2]].append(file)
-    # A module of constants need not hold a word of the protocol: `VERSION = "2025-06-18"`. It is read when it is asked for.
-    done = 0
-    while done < len(reader.facts):
-        wanted = [file for facts in reader.facts[done:] for file in reader.named_by(facts)]
-        done = len(reader.facts)
-        for file in dict.fromkeys(wanted):
-            data = discover.read(file)
-            if not isinstance(data, Unreadable):
-                reader.asked.add(file.path)
-                reader.add(file, data)
+    reader.look_up_constants()
+    reader.look_for_feeders()
     reader.look_beside()
     return reader.done()
 
@@ -93,6 +86,35 @@ class _Reader:
             if source is not None:
                 self.unparsed[file.path] = source
 
+    def look_up_constants(self) -> None:
+        """A module of constants need not hold a word of the protocol: `VERSION = "2025-06-18"`. It is read when it is asked for."""
+        done = 0
+        while done < len(self.facts):
+            wanted = [file for facts in self.facts[done:] for file in self.named_by(facts)]
+            done = len(self.facts)
+            for file in dict.fromkeys(wanted):
+                data = discover.read(file)
+                if not isinstance(data, Unreadable):
+                    self.asked.add(file.path)
+                    self.add(file, data)
+
+    def look_for_feeders(self) -> None:
+        """What a dispatcher is fed by need not hold a word of the protocol either; a package may hand the dispatcher on."""
+        held = [facts for facts in self.facts if dispatches(facts)]
+        passed = {facts.source.path for facts in held}
+        unread = [file for files in self.silent.values() for file in files if file.path not in self.data]
+        while feeders := Feeders(held):
+            waiting, unread = unread, []
+            for file in waiting:
+                data = discover.read(file)
+                if isinstance(data, Unreadable) or not feeders.named_in(file.path, data):
+                    unread.append(file)
+                else:
+                    self.add(file, data)
+            packages = (facts for facts in self.facts if _is_package(facts) and facts.source.path not in passed)
+            held = [facts for facts in packages if feeders.named_in(facts.source.path, facts.source.utf8)]
+            passed.update(facts.source.path for facts in held)
+
     def named_by(self, facts: FileFacts) -> Iterator[File]:
         """The files among the silent ones whose constants these facts use."""
         names = {name for use in facts.uses for name in _references(use.value)} | {f"{star}.*" for star in facts.stars}
@@ -121,6 +143,10 @@ class _Reader:
     def done(self) -> Reading:
         project = Project.link(self.facts, frozenset(self.packages))
         return Reading(project, self.data, self.locations, tuple(self.unreadable), self.unparsed, len(self.locations))
+
+
+def _is_package(facts: FileFacts) -> bool:
+    return PurePosixPath(facts.source.path).stem == "__init__"
 
 
 def _references(value: Value) -> Iterator[str]:

@@ -56,7 +56,8 @@ LAYERS: dict[str, set[str]] = {
     "cli": {"*"},
     "terminal": {"baseline", "config", "discover", "selection", "report"},  # the errors that its users can act on
     "run": {"*"},  # what `cli` asks for in one word; it reads the disk and writes nothing
-    "reading": CHECK | {"discover", "house", "project"},
+    "reading": CHECK | {"discover", "house", "project", "feeders"},
+    "feeders": {"facts", "project"},
     "sieve": {"source", "rule", "baseline", "house", "suppress"},
     "discover": set(),
     "patch": set(),

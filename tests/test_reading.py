@@ -44,3 +44,60 @@ def test_a_constant_behind_a_re_export_is_found(tmp_path):
     )
     read = gather(tmp_path)
     assert [fact.key for fact in read.project.files["consts.py"].facts if isinstance(fact, Version)] == ["2025-06-18"]
+
+
+DISPATCHER = 'def handle(method):\n    if method == "initialize":\n        return 1\n    if method == "tools/list":\n        return 2\n'
+
+
+@pytest.mark.parametrize(
+    ("server", "feeder", "text"),
+    [
+        ("app/server.py", "loop.py", "from app.server import handle\n"),
+        ("app/server.py", "app/__main__.py", "from .server import handle\n"),
+        ("app/server.py", "app/__main__.py", "from . import server\n"),
+        ("app/routers/mcp.py", "app/main.py", "from app.routers import (\n    files,\n    mcp as rpc,\n)\n"),
+        ("src/app/server.py", "run.py", "import json, app.server as server\n"),
+        ("deep/app/server.py", "deep/cli/run.py", "def main():\n    from app.server import handle\n"),
+        ("app/__init__.py", "run.py", "import app\n"),
+    ],
+    ids=["absolute", "relative", "sibling", "submodule", "src", "inside a function", "package"],
+)
+def test_a_file_that_feeds_a_dispatcher_is_read(tmp_path, server, feeder, text):
+    for path, content in ((server, DISPATCHER), (feeder, text), ("unrelated.py", "import json, sys\n")):
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text(content)
+    read = gather(tmp_path)
+    assert sorted(read.project.files) == sorted([server, feeder])
+    assert read.project.importers(server) == (feeder,)
+
+
+def test_a_package_hands_its_dispatcher_on(tmp_path):
+    (tmp_path / "app").mkdir()
+    (tmp_path / "app/server.py").write_text(DISPATCHER)
+    (tmp_path / "app/__init__.py").write_text("from .server import handle\n")
+    (tmp_path / "run.py").write_text("from app import handle\n")
+    assert sorted(gather(tmp_path).project.files) == ["app/__init__.py", "app/server.py", "run.py"]
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("tests/test_server.py", "from app.server import handle\n"),
+        ("other/run.py", "from server import handle\n"),
+        ("run.py", "import server_tools\nfrom app import tools\n"),
+        ("run.py", "# from app.server import handle\n"),
+    ],
+    ids=["test", "module of another folder", "other modules", "comment"],
+)
+def test_what_does_not_feed_a_dispatcher_is_not_read(tmp_path, path, text):
+    for name, content in (("app/server.py", DISPATCHER), (path, text)):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(content)
+    assert sorted(gather(tmp_path).project.files) == ["app/server.py"]
+
+
+def test_a_feeder_that_cannot_be_parsed_is_reported_once(tmp_path):
+    (tmp_path / "server.py").write_text(DISPATCHER)
+    (tmp_path / "__init__.py").write_text("from .server import handle\n")
+    (tmp_path / "loop.py").write_text("from server import handle\nwhile True print(handle())\n")
+    assert [finding.path for finding in gather(tmp_path).unreadable] == ["loop.py"]

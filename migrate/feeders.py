@@ -1,0 +1,89 @@
+"""Who feeds a dispatcher: modules that import one, though they hold no word of the protocol themselves.
+
+`from app.server import handle` and a loop over standard input, or `app.include_router(mcp.router)`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from pathlib import PurePosixPath
+
+from .facts.model import FileFacts, Role
+from .facts.vocabulary import SERVER_REQUESTS
+from .project import is_test
+
+Module = tuple[str, ...]
+"""The parts of a module's path from the run's root, without `__init__`."""
+
+_ROUTES = frozenset({Role.COMPARE, Role.CASE, Role.KEY, Role.STORE, Role.MEMBER, Role.DECORATOR, Role.ARGUMENT, Role.METHOD_NAME})
+_IMPORT = re.compile(rb"^[ \t]*(?:from[ \t]+([\w.]+)[ \t]+import[ \t]*(\([^)]*\)|[^#\r\n]*)|import[ \t]+([\w., \t]+))", re.MULTILINE)
+_NAME = re.compile(r"(\w+)(?:\s+as\s+\w+)?")
+# Few names are looked for in the bytes first; many would cost more than the imports of a file (0.05 ms) themselves.
+_FEW = 8
+
+
+class Feeders:
+    """The modules that hold dispatchers, and which files import them."""
+
+    def __init__(self, dispatchers: Iterable[FileFacts]) -> None:
+        self._ends: defaultdict[str, set[Module]] = defaultdict(set)
+        for facts in dispatchers:
+            module = module_of(facts.source.path)
+            if module:
+                self._ends[module[-1]].add(module)
+        self._stems = [stem.encode() for stem in self._ends] if len(self._ends) <= _FEW else [b""]
+
+    def __bool__(self) -> bool:
+        return bool(self._ends)
+
+    def named_in(self, path: str, data: bytes) -> bool:
+        """Whether a file imports one of the dispatchers' modules, as far as its text shows."""
+        if is_test(path) or not any(stem in data for stem in self._stems):
+            return False
+        return any(self._is_one(dots, name, path) for dots, name in _imports(data))
+
+    def _is_one(self, dots: int, name: Module, path: str) -> bool:
+        here = PurePosixPath(path).parent.parts
+        if dots:
+            base = here[: len(here) - dots + 1]
+            return (*base, *name) in self._ends[(*base, *name)[-1]] if base or name else False
+        return any(
+            module[-len(name) :] == name and _lies_below(here, module[: -len(name)])
+            for module in (self._ends.get(name[-1], ()) if name else ())
+        )
+
+
+def dispatches(facts: FileFacts) -> bool:
+    """Whether a file seems to route requests to handlers; linking decides."""
+    if is_test(facts.source.path):
+        return False
+    routed = {use.value for use in facts.uses if use.role in _ROUTES and isinstance(use.value, str)}
+    return len(routed & SERVER_REQUESTS) > 1
+
+
+def module_of(path: str) -> Module:
+    """The module that a file is, by its place."""
+    parts = PurePosixPath(path).with_suffix("").parts
+    return parts[:-1] if parts[-1:] == ("__init__",) else parts
+
+
+def _lies_below(folder: Module, root: Module) -> bool:
+    """Whether a file in the folder can import from this root: a program beside `src` does when it is installed."""
+    root = root[:-1] if root[-1:] == ("src",) else root
+    return folder[: len(root)] == root
+
+
+def _imports(data: bytes) -> Iterator[tuple[int, Module]]:
+    """Every module that the text may import, with the dots of a relative one: `from a import b` may mean the module `a.b`."""
+    for base, names, several in _IMPORT.findall(data):
+        for name in several.decode("ascii", "replace").split(",") if several else ():
+            yield 0, tuple(name.split()[0].split(".")) if name.strip() else ()
+        if base:
+            text = base.decode("ascii", "replace")
+            dots = len(text) - len(text.lstrip("."))
+            parts = tuple(part for part in text.split(".") if part)
+            yield dots, parts
+            for match in _NAME.finditer(names.decode("ascii", "replace")):
+                yield dots, (*parts, match[1])
