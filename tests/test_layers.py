@@ -39,6 +39,7 @@ LAYERS: dict[str, set[str]] = {
     "rewrite.sweep": CUT | {"facts"},
     "rewrite": CUT | {"facts", "rule", "runtime"},  # the boundary's verbs read chains and speak in needs
     "rewrite.servers": TREE | {"facts", "rule", "runtime", "project", "rewrite"},  # a server may be spread over files
+    "rewrite.clients": TREE | {"facts", "rule", "project", "rewrite"},  # as servers, it asks the project where a file is run from
     "catalog": {"facts.model", "rule"},
     "selection": {"rule"},
     "bystanders": set(),

@@ -16,7 +16,7 @@ from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any
 
 VERSION = "2026-07-28"
 _OURS = "io.modelcontextprotocol/"
@@ -33,7 +33,6 @@ _PLAIN = re.compile(r"(?!=\?base64\?.*\?=\Z)[!-~](?:[\t -~]*[!-~])?")
 
 Message = dict[str, Any]
 Answer = Callable[[str, Message], Message]
-Sender = TypeVar("Sender", bound=Callable[..., Any])
 # The method and parameters to send; None for the parameters that the caller gave.
 _Step = tuple[str, Message | None]
 _Talk = Generator[_Step, Any, Any]
@@ -71,9 +70,7 @@ class Era:
         self.answer, self.legacy = answer, legacy
         self._connections: dict[Any, _Connection] = {}
 
-    def sends(
-        self, *, method: str = "method", params: str = "params", message: str = "", owner: str = ""
-    ) -> Callable[[Sender], Sender]:
+    def sends(self, function: Any = None, *, method: str = "method", params: str = "params", message: str = "", owner: str = "") -> Any:
         """Wraps a function, sync or async, that sends a request or notification and returns its reply or result.
 
         Names its parameters for method and parameters, or the one for a whole message, and the one that tells connections
@@ -139,7 +136,7 @@ class Era:
 
             return wrapper if inspect.iscoroutinefunction(function) else sync_wrapper
 
-        return wrap
+        return wrap if function is None else wrap(function)
 
     def headers(self, headers: Any = None) -> Any:
         """The HTTP headers of the request that is being sent: the program's own, with those that 2026-07-28 wants."""
@@ -198,7 +195,9 @@ class Era:
         held = _dict(params.get("capabilities"))
         claims = {name: held[name] for name in held if self.answer or name not in _QUESTIONS.values()}
         connection.meta = {_PROTOCOL: VERSION, _CAPABILITIES: claims, **({_INFO: params["clientInfo"]} if "clientInfo" in params else {})}
-        connection.modern, failure, reply = True, None, None
+        reply: Any = None
+        failure: BaseException | None = None
+        connection.modern = True
         try:
             reply = yield "server/discover", {"_meta": connection.meta}
         except (Exception, SystemExit) as error:

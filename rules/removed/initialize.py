@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from ...facts.model import Call, Fact
+from ...facts.model import Call, Fact, Send
 from ...rewrite.edits import Edit
 from ...rule import Context, Finding, Need, Severity
-from .. import legacy
+from .. import clientside, legacy
 
 if TYPE_CHECKING:
     from ...rewrite.tree import Tree
@@ -18,9 +18,11 @@ def check(fact: Fact, ctx: Context) -> Iterator[Finding]:
     # The SDK still opens handshake connections; such a client merely stays on the older revisions.
     if isinstance(fact, Call):
         yield ctx.finding(fact, severity=Severity.NOTE)
+    elif isinstance(fact, Send):
+        yield from clientside.check(fact, ctx)
     else:
         yield from legacy.check(fact, ctx)
 
 
 def fix(fact: Fact, tree: Tree, ctx: Context) -> Iterator[Edit | Need]:
-    yield from legacy.fix(fact, tree, ctx)
+    yield from clientside.fix(fact, tree, ctx) if isinstance(fact, Send) else legacy.fix(fact, tree, ctx)

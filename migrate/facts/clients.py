@@ -1,0 +1,415 @@
+"""Hand-written clients: the functions that everything a client sends goes through, or why there is no such place."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+from ..source import Span
+from .functions import Function, Module, bound, dotted, read
+from .mask import parse
+from .model import Fact, FileFacts, Handler, Send
+from .syntax import descend
+from .vocabulary import NOTIFICATIONS, REMOVED_REQUESTS
+
+RUNTIME = "mcp_stateless_client"
+_MAX_DEPTH = 4
+_ASKED = frozenset({"elicitation/create", "sampling/createMessage", "roots/list"})
+_HEARD = frozenset(name for name in NOTIFICATIONS if name.endswith(("/list_changed", "/updated")) and "roots" not in name)
+_HANDSHAKE = frozenset({"initialize", "notifications/initialized"})
+# What ends a connection for good, or the program: no second try could follow.
+_ENDING = frozenset({"close", "aclose", "kill", "terminate", "disconnect", "stop", "shutdown", "_exit", "fail"})
+_ELSEWHERE = frozenset({"run_in_executor", "submit", "Thread"})
+_WRITING = frozenset({"write", "writelines", "sendall", "send_str", "send_text", "send_json", "communicate"})
+_CHANNEL = ("ws", "websocket", "sock", "socket", "conn", "pipe", "channel")
+_ANSWERING = ("handle", "dispatch", "process")
+_ONE_PLACE = "send everything through one function that takes the method and its parameters, or the message"
+
+
+@dataclass(frozen=True, eq=False)
+class Sender:
+    """A function that sends what its caller names: a method with its parameters, or a whole message."""
+
+    function: Function
+    method: str = ""
+    params: str = ""
+    message: str = ""
+    owner: str = ""  # the parameter that tells connections apart; "" for `self`, or where there is only one
+
+
+class Notice(NamedTuple):
+    """A statement that tells the server of the end of the handshake."""
+
+    statement: ast.stmt
+    wrapped: bool  # through one of the senders, which keeps it back where there is no handshake
+
+
+@dataclass(frozen=True, eq=False)
+class Client:
+    """A client that can be made to ask `server/discover` first, or that does."""
+
+    module: Module
+    opening: ast.expr  # the method where the connection is opened
+    hello: ast.Dict | None  # the parameters that go with it
+    senders: tuple[Sender, ...]
+    posts: tuple[ast.Call, ...] = ()  # what sends over HTTP, with headers
+    notices: tuple[Notice, ...] = ()
+    wrapped: frozenset[Function] = frozenset()  # the senders that have their decorator
+
+    @property
+    def done(self) -> bool:
+        return self.senders[0].function in self.wrapped
+
+
+@dataclass(frozen=True, eq=False)
+class Blocker:
+    """What could not be proven, where, and what a human can do."""
+
+    opening: ast.expr
+    span: Span
+    reason: str
+    way_out: str = ""
+
+
+class _Stop(Exception):
+    def __init__(self, span: Span, reason: str, way_out: str = "") -> None:
+        super().__init__(reason)
+        self.span, self.reason, self.way_out = span, reason, way_out
+
+
+@dataclass(frozen=True)
+class Clients:
+    """The clients of one file, one for each place that opens a connection."""
+
+    module: Module
+    found: tuple[Client | Blocker, ...]
+
+    def of(self, fact: Fact) -> Client | Blocker | None:
+        """The client that opens a connection here, or in whose code a fact stands."""
+        for one in self.found:
+            if self.module.span(one.opening) == fact.span:
+                return one
+        for one in self.found:
+            owner = one.senders[0].function.owner if isinstance(one, Client) else None
+            if owner is not None and (not owner or fact.scope == owner or fact.scope.startswith(f"{owner}.")):
+                return one
+        return None
+
+
+def find(file: FileFacts) -> Clients:
+    """One answer for each `initialize` that the file sends."""
+    module = read(file.source, parse(file.source)[0])
+    search = _Search(file, module)
+    return Clients(module, tuple(search.answer(send) for send in search.sends if send.key == "initialize"))
+
+
+class _Search:
+    def __init__(self, file: FileFacts, module: Module) -> None:
+        self.file, self.module = file, module
+        self.sends = tuple(fact for fact in file.facts if isinstance(fact, Send))
+
+    @cached_property
+    def texts(self) -> dict[Span, ast.expr]:
+        kinds = (ast.Constant, ast.Name, ast.Attribute)
+        nodes = (node for node in descend(self.module.tree) if isinstance(node, kinds))
+        return {self.module.span(node): node for node in nodes}
+
+    def answer(self, opening: Send) -> Client | Blocker:
+        node = self.texts.get(opening.span) or ast.Constant("")
+        try:
+            return self._client(opening, node)
+        except _Stop as stop:
+            return Blocker(node, stop.span, stop.reason, stop.way_out)
+
+    def _client(self, opening: Send, node: ast.expr) -> Client:
+        sender = self._sender(opening, node)
+        owner = sender.function.owner
+        hello = self._hello(node)
+        if self._wrapped(sender.function):
+            return Client(self.module, node, hello, (sender,), wrapped=frozenset({sender.function}))
+        inside = [self._node_of(send) for send in self.sends if not owner or send.scope == owner or send.scope.startswith(f"{owner}.")]
+        senders, notices = {sender.function: sender}, list[Notice]()
+        for send, where in inside:
+            if send.key == "notifications/initialized":
+                try:
+                    found = self._sender(send, where)
+                except _Stop:
+                    notices.append(Notice(self._notice(send, where), wrapped=False))
+                else:
+                    senders.setdefault(found.function, found)
+                    notices.append(Notice(self._statement(where), wrapped=True))
+            elif send.key in REMOVED_REQUESTS and send.key != "initialize":
+                raise _Stop(send.span, f"this client also sends `{send.key}`, which 2026-07-28 does not have", "take that away first")
+            elif not send.notification and self._sender(send, where).function is not sender.function:
+                raise _Stop(send.span, "this client sends requests from several places", _ONE_PLACE)
+        self._hears(owner)
+        posts = self._leaves(sender)
+        wrapped = frozenset(function for function in senders if self._wrapped(function))
+        return Client(self.module, node, hello, tuple(senders.values()), posts, tuple(notices), wrapped)
+
+    def _hello(self, node: ast.expr) -> ast.Dict | None:
+        """The dict that names the version, beside the method or in the same message."""
+        above = self.module.parents.get(node)
+        above = self.module.parents.get(above) if isinstance(above, ast.keyword) else above
+        dicts = (inner for inner in descend(above) if isinstance(inner, ast.Dict)) if above is not None else ()
+        return next((inner for inner in dicts if any(_is_text(key, "protocolVersion") for key in inner.keys)), None)
+
+    def _node_of(self, send: Send) -> tuple[Send, ast.expr]:
+        node = self.texts.get(send.span)
+        if node is None:
+            raise _Stop(send.span, "this request is written as text", _ONE_PLACE)
+        return send, node
+
+    # -- the function that sends ----------------------------------------------
+    def _sender(self, send: Send, node: ast.expr) -> Sender:
+        parent = self.module.parents.get(node)
+        call = parent if isinstance(parent, ast.Call) and node in parent.args else None
+        if isinstance(parent, ast.keyword):
+            above = self.module.parents[parent]
+            call = above if isinstance(above, ast.Call) else None
+        if call is not None:
+            return self._by_method(send, node, call)
+        if isinstance(parent, ast.Dict):
+            return self._by_message(send, parent)
+        raise _Stop(send.span, "this request is built where it is sent", _ONE_PLACE)
+
+    def _by_method(self, send: Send, node: ast.expr, call: ast.Call) -> Sender:
+        function = self._called(send, call)
+        method = next((name for name in function.parameters if bound(call, function, name) is node), "")
+        if not method:
+            raise _Stop(send.span, f"`{function.short}` does not name the method that it sends", _ONE_PLACE)
+        params = self._params(function, method)
+        if not send.notification and not params:
+            span = self.module.span(function.node)
+            raise _Stop(_head(span), f"no request is built from the method and parameters that `{function.short}` is given", _ONE_PLACE)
+        return Sender(function, method, params, owner=self._owner(function, {method, params}))
+
+    def _by_message(self, send: Send, message: ast.Dict) -> Sender:
+        """The function that takes the message of a dict literal: as an argument, or by the name that it is given."""
+        parent = self.module.parents.get(message)
+        if isinstance(parent, ast.Call) and message in parent.args:
+            function = self._called(send, parent)
+            name = next((name for name in function.parameters if bound(parent, function, name) is message), "")
+        else:
+            holder = self.module.function_of(message)
+            target = parent.targets[0] if isinstance(parent, ast.Assign) else parent.target if isinstance(parent, ast.AnnAssign) else None
+            if not isinstance(target, ast.Name) or holder is None or len(holder.assigned.get(target.id, ())) != 1:
+                raise _Stop(send.span, "this request is built where it is sent", _ONE_PLACE)
+            function, name = self._taker(send, holder, target.id)
+        if not name or not self._sends_message(function, name):
+            raise _Stop(send.span, "this request is built where it is sent", _ONE_PLACE)
+        return Sender(function, message=name, owner=self._owner(function, {name}))
+
+    def _taker(self, send: Send, holder: Function, name: str) -> tuple[Function, str]:
+        takers = []
+        for call in holder.own:
+            if isinstance(call, ast.Call):
+                given = [*call.args, *(keyword.value for keyword in call.keywords)]
+                argument = next((one for one in given if isinstance(one, ast.Name) and one.id == name), None)
+                function = self.module.callee(call, holder) if argument is not None else None
+                if function is not None:
+                    parameter = next((p for p in function.parameters if bound(call, function, p) is argument), "")
+                    takers.append((function, parameter))
+                elif argument is not None and dotted(call.func) not in ("print", "json.dumps", "len", "str"):
+                    raise _Stop(send.span, "this request is built where it is sent", _ONE_PLACE)
+        if len(takers) != 1:
+            raise _Stop(send.span, "this request is built where it is sent", _ONE_PLACE)
+        return takers[0]
+
+    def _called(self, send: Send, call: ast.Call) -> Function:
+        function = self.module.callee(call, self.module.function_of(call))
+        if function is None:
+            raise _Stop(send.span, f"`{dotted(call.func) or 'the function'}`, which sends this, is not defined in this file", _ONE_PLACE)
+        node = function.node
+        at = _head(self.module.span(node))
+        if node.decorator_list and not self._wrapped(function):
+            raise _Stop(at, f"`{function.short}` has a decorator", "wrap it by hand")
+        if any(isinstance(inner, ast.Yield | ast.YieldFrom) for inner in function.own):
+            raise _Stop(at, f"`{function.short}` is a generator", _ONE_PLACE)
+        return function
+
+    def _params(self, function: Function, method: str) -> str:
+        """The parameter that becomes the `params` of the request which a function builds from its method, "" where none does."""
+        for node in function.own:
+            match node:
+                case ast.Dict(keys=keys, values=values):
+                    entries = {key.value: value for key, value in zip(keys, values, strict=True) if isinstance(key, ast.Constant)}
+                    if "jsonrpc" in entries and _mentions(entries.get("method"), method):
+                        stored = (_parameter(_stored_params(other), function) for other in function.own)
+                        return _parameter(entries.get("params"), function) or next(filter(None, stored), "")
+        for node in function.own:
+            if isinstance(node, ast.Call) and any(isinstance(arg, ast.Name) and arg.id == method for arg in node.args):
+                names = [arg.id for arg in node.args if isinstance(arg, ast.Name) and arg.id in function.parameters and arg.id != method]
+                if "params" in names or len(names) == 1:
+                    return "params" if "params" in names else names[0]
+        return ""
+
+    def _sends_message(self, function: Function, name: str) -> bool:
+        """Whether a function hands the message on as it is."""
+        for node in function.own:
+            if isinstance(node, ast.Call):
+                given = [*node.args, *(keyword.value for keyword in node.keywords)]
+                if any(isinstance(one, ast.Name) and one.id == name for one in given):
+                    return True
+        return False
+
+    def _owner(self, function: Function, known: set[str]) -> str:
+        """The parameter of a plain function that tells connections apart."""
+        if function.owner:
+            return ""
+        args = function.node.args
+        plain = [arg.arg for arg in [*args.posonlyargs, *args.args]]
+        required = plain[: len(plain) - len(args.defaults)]
+        ids = {name for node in function.own if isinstance(node, ast.Dict) for name in _id_names(node)}
+        others = [name for name in required if name not in known | ids]
+        if len(others) > 1:
+            span = _head(self.module.span(function.node))
+            raise _Stop(span, f"`{function.short}` does not tell which of {', '.join(others)} is the connection", "make it a method")
+        return others[0] if others else ""
+
+    def _wrapped(self, function: Function) -> str:
+        """The name of the `Era` whose `sends` a function is decorated with."""
+        for decorator in function.node.decorator_list:
+            match decorator.func if isinstance(decorator, ast.Call) else decorator:
+                case ast.Attribute(value=ast.Name(id=handle), attr="sends") if handle in self.eras:
+                    return handle
+        return ""
+
+    @cached_property
+    def eras(self) -> frozenset[str]:
+        """The names that are bound to an `Era`."""
+        found = set()
+        for node in self.module.nodes(ast.Assign):
+            match node:
+                case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call(func=ast.Name(id=made))):
+                    if self.file.imports.get(made, "").endswith(f"{RUNTIME}.Era"):
+                        found.add(name)
+        return frozenset(found)
+
+    # -- the end of the handshake ----------------------------------------------
+    def _notice(self, send: Send, node: ast.expr) -> ast.stmt:
+        """The statement that sends a notification by itself, and does nothing else."""
+        statement = self._statement(node)
+        if not isinstance(statement, ast.Expr):
+            raise _Stop(send.span, "this notification is built where it is sent", "send it in one statement, or through one function")
+        return statement
+
+    def _statement(self, node: ast.expr) -> ast.stmt:
+        return next(above for above in self.module.ancestors(node) if isinstance(above, ast.stmt))
+
+    # -- what a client of 2026-07-28 would lose ---------------------------------
+    def _hears(self, owner: str) -> None:
+        for fact in self.file.facts:
+            if isinstance(fact, Handler) and fact.key in _ASKED | _HEARD and (not owner or fact.scope.startswith(owner)):
+                if fact.key in _ASKED:
+                    raise _Stop(fact.span, f"this client answers `{fact.key}`", "wrap it by hand, with `Era(answer=...)`")
+                raise _Stop(fact.span, f"this client hears `{fact.key}`, which needs a `subscriptions/listen` request", "")
+        for node in self.module.nodes(ast.Compare):
+            function = self.module.function_of(node)
+            if owner and not (function and function.name.startswith(f"{owner}.")):
+                continue
+            if any("protocolversion" in self.module.text(part).replace("_", "").lower() for part in (node.left, *node.comparators)):
+                raise _Stop(self.module.span(node), "this client checks which revision the server chose", "let it accept 2026-07-28")
+
+    # -- how messages leave -----------------------------------------------------
+    def _leaves(self, sender: Sender) -> tuple[ast.Call, ...]:
+        """What sends over HTTP; empty for a channel that has no headers."""
+        posts: list[ast.Call] = []
+        channel = False
+        for function in self._reached(sender.function):
+            own = set(function.assigned) | set(function.parameters) | _bound_by_with(function)
+            for node in function.own:
+                if isinstance(node, ast.Attribute) and node.attr == "stdin":
+                    channel = True
+                if not isinstance(node, ast.Call):
+                    continue
+                last = dotted(node.func).rpartition(".")[2] or getattr(node.func, "attr", "")
+                receiver = dotted(node.func).rpartition(".")[0]
+                if last in _ENDING and (receiver.partition(".")[0] not in own):
+                    raise _Stop(
+                        self.module.span(node),
+                        f"`{function.short}` ends the connection when something goes wrong",
+                        "leave that to its callers",
+                    )
+                if _is_post(node, last):
+                    posts.append(node)
+                channel = channel or last in _WRITING or last.lstrip("_").startswith(_ANSWERING)
+                channel = channel or (last == "send" and receiver.lower().rpartition(".")[2].lstrip("_").startswith(_CHANNEL))
+        if posts:
+            for function in self._reached(sender.function):
+                for node in function.own:
+                    if isinstance(node, ast.Call) and dotted(node.func).rpartition(".")[2] in _ELSEWHERE:
+                        raise _Stop(self.module.span(node), "the request is sent in another thread", "use `asyncio.to_thread`")
+            for post in posts:
+                if any(keyword.arg is None for keyword in post.keywords):
+                    raise _Stop(
+                        self.module.span(post), "the headers of the request come from a dict of arguments", "name `headers` in the call"
+                    )
+        elif not channel:
+            span = _head(self.module.span(sender.function.node))
+            raise _Stop(span, f"how `{sender.function.short}` sends its messages is not known", "wrap it by hand")
+        return tuple(posts)
+
+    def _reached(self, start: Function) -> list[Function]:
+        found = [start]
+        depth = {start: 0}
+        for function in found:
+            if depth[function] < _MAX_DEPTH:
+                for _, target in self.module.calls(function):
+                    if target not in depth:
+                        depth[target] = depth[function] + 1
+                        found.append(target)
+        return found
+
+
+def _head(span: Span) -> Span:
+    return Span(span.start, span.start + 3)
+
+
+def _is_text(node: ast.expr | None, text: str) -> bool:
+    return isinstance(node, ast.Constant) and node.value == text
+
+
+def _mentions(node: ast.expr | None, name: str) -> bool:
+    return node is not None and any(isinstance(inner, ast.Name) and inner.id == name for inner in descend(node))
+
+
+def _parameter(node: ast.expr | None, function: Function) -> str:
+    """The one parameter that an expression is made of."""
+    if node is None:
+        return ""
+    names = {inner.id for inner in descend(node) if isinstance(inner, ast.Name)} & set(function.parameters)
+    return names.pop() if len(names) == 1 else ""
+
+
+def _stored_params(node: ast.AST) -> ast.expr | None:
+    match node:
+        case ast.Assign(targets=[ast.Subscript(slice=ast.Constant(value="params"))], value=value):
+            return value
+    return None
+
+
+def _id_names(message: ast.Dict) -> Iterator[str]:
+    for key, value in zip(message.keys, message.values, strict=True):
+        if isinstance(key, ast.Constant) and key.value == "id":
+            yield from (inner.id for inner in descend(value) if isinstance(inner, ast.Name))
+
+
+def _bound_by_with(function: Function) -> set[str]:
+    found = set()
+    for node in function.own:
+        if isinstance(node, ast.With | ast.AsyncWith):
+            found |= {item.optional_vars.id for item in node.items if isinstance(item.optional_vars, ast.Name)}
+    return found
+
+
+def _is_post(call: ast.Call, last: str) -> bool:
+    names = {keyword.arg for keyword in call.keywords}
+    if last == "post":
+        return True
+    if last in ("request", "stream", "urlopen") and call.args:
+        return isinstance(call.args[0], ast.Constant) and call.args[0].value == "POST"
+    return last == "Request" and ("data" in names or len(call.args) > 1)

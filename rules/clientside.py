@@ -1,0 +1,40 @@
+"""What rules about clients have in common: a hand-written client that can be made to ask `server/discover` first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from ..facts.clients import Blocker, Client
+from ..facts.model import Fact
+from ..rewrite import clients
+from ..rewrite.edits import Edit
+from ..rule import Applicability, Context, Finding, Need, Severity
+
+if TYPE_CHECKING:
+    from ..rewrite.tree import Tree
+
+
+def check(fact: Fact, ctx: Context, severity: Severity | None = None) -> Iterator[Finding]:
+    """A finding at what a client sends, unless the client has asked `server/discover` before."""
+    found = clients.client_of(ctx.project, ctx.file.source.path, fact)
+    if isinstance(found, Client) and found.done:
+        return
+    if isinstance(found, Client):
+        # What a test checks may be the handshake itself, which the server goes on to serve.
+        at_test = clients.is_tested_with(found)
+        trust = Applicability.UNSAFE if at_test else Applicability.SAFE
+        yield ctx.finding(fact, trust, severity=severity, hint=ctx.entry.hints["tested" if at_test else "probed"])
+    elif isinstance(found, Blocker):
+        line = ctx.file.source.position(found.span.start).line
+        hint = ctx.entry.hints["unprobed"].format(reason=found.reason, line=line)
+        yield ctx.finding(fact, severity=severity, hint=f"{hint}; {found.way_out}" if found.way_out else hint)
+    else:
+        yield ctx.finding(fact, severity=severity)
+
+
+def fix(fact: Fact, tree: Tree, ctx: Context) -> Iterator[Edit | Need]:
+    """Wraps what sends the client's requests."""
+    found = clients.client_of(ctx.project, ctx.file.source.path, fact)
+    if isinstance(found, Client) and not found.done:
+        yield from clients.edits(ctx.project, found, tree, ctx.era)
