@@ -93,6 +93,13 @@ def handshake_work(project: Project, path: str) -> Work | None:
     return _servers(project, Era.MODERN).handshake_work(path)
 
 
+def unit(project: Project, path: str) -> tuple[Code, Unit] | None:
+    """The code of a file with that of the modules around it."""
+    code = _servers(project, Era.MODERN)._hooks(str(PurePosixPath(path).parent)).code
+    found = code.unit(project.files[path].module)
+    return (code, found) if found is not None and found.module.source.path == path else None
+
+
 def is_for(fact: Dispatcher, answer: Answer, project: Project, path: str, era: Era) -> bool:
     """Whether a fact is the first one that speaks of the dispatcher of this answer."""
     found = answers(project, path, era)

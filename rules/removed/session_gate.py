@@ -3,11 +3,48 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
+from ...facts.functions import read
+from ...facts.mask import parse
 from ...facts.model import Fact
-from ...rule import Context, Finding
+from ...facts.sessions import conditions
+from ...rewrite.edits import Edit
+from ...rule import Applicability, Context, Era, Finding, Need
+from .. import hosted
+
+if TYPE_CHECKING:
+    from ...rewrite.tree import Tree
 
 
 def check(fact: Fact, ctx: Context) -> Iterator[Finding]:
-    if not ctx.settled(fact):
-        yield ctx.finding(fact)
+    if not ctx.wired(fact) or not hosted.is_hosted(ctx):
+        if not ctx.settled(fact):
+            yield ctx.finding(fact)
+        return
+    if ctx.era is Era.DUAL and hosted.is_apart(fact, ctx):
+        return  # only clients with a session get here
+    if _is_access(fact, ctx):
+        yield ctx.finding(fact, hint=ctx.entry.hints["access"])
+    elif ctx.era is Era.DUAL:
+        named = hosted.handle(ctx)
+        yield ctx.finding(fact, Applicability.SAFE if named else Applicability.MANUAL, hint=ctx.entry.hints["opened" if named else "far"])
+    else:
+        yield from hosted.check(fact, ctx)
+
+
+def fix(fact: Fact, tree: Tree, ctx: Context) -> Iterator[Edit | Need]:
+    """Opens the gate for requests of this revision, or takes it away where there are no others."""
+    from ...rewrite import sessions
+
+    module = read(tree.source, parse(tree.source)[0])
+    if ctx.era is Era.DUAL:
+        yield from sessions.opened(fact.span, module, hosted.handle(ctx))
+    elif hosted.is_removable(fact, ctx):
+        yield from sessions.ungated(fact.span, module, tree)
+
+
+def _is_access(fact: Fact, ctx: Context) -> bool:
+    """Whether the refusal is about who may come in: nobody gets in by a revision of the protocol."""
+    module = read(ctx.file.source, parse(ctx.file.source)[0])
+    return any(condition.is_access for condition in conditions(module) if module.span(condition.node) == fact.span)

@@ -3,15 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from ...facts.model import Fact, Header, HeaderUse
-from ...rule import Context, Finding, Severity
+from ...rewrite.edits import Edit
+from ...rule import Context, Finding, Need, Severity
+from .. import hosted
+
+if TYPE_CHECKING:
+    from ...rewrite.tree import Tree
 
 # A name or a list of names does nothing by itself.
 _NAMES = frozenset({HeaderUse.CONSTANT, HeaderUse.LIST})
 
 
 def check(fact: Fact, ctx: Context) -> Iterator[Finding]:
-    if not isinstance(fact, Header) or ctx.settled(fact):
+    if not isinstance(fact, Header):
         return
-    yield ctx.finding(fact, severity=Severity.NOTE if fact.use in _NAMES else None)
+    for finding in hosted.check(fact, ctx):
+        yield replace(finding, severity=Severity.NOTE) if fact.use in _NAMES else finding
+
+
+def fix(fact: Fact, tree: Tree, ctx: Context) -> Iterator[Edit | Need]:
+    """Takes away what writes, lists or takes the header; what is read into a name goes with the last use of the name."""
+    from ...rewrite import sessions
+
+    if isinstance(fact, Header) and hosted.is_removable(fact, ctx):
+        yield from sessions.without_header(fact, tree)

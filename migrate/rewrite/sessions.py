@@ -1,0 +1,390 @@
+"""Deletes what only clients with a session need: gates, headers, routes; and opens gates where such clients are still served.
+
+State, functions and imports that nothing uses any more are the sweep's matter.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Collection, Iterator, Sequence
+
+from ..facts.code import Code, Unit
+from ..facts.endpoints import Endpoint, of
+from ..facts.functions import Module, dotted
+from ..facts.gates import HOSTS
+from ..facts.model import Header, HeaderUse
+from ..facts.sessions import Condition, conditions
+from ..facts.syntax import descend
+from ..source import Span
+from . import cut
+from .decided import decided, only_looks
+from .edits import Edit
+from .lazy import cst
+from .tree import Tree
+
+_GONE = frozenset({"GET", "DELETE", "HEAD"})
+_EMPTY = frozenset({"{}", "None", "dict()", "[]", "()"})
+
+
+# -- gates ---------------------------------------------------------------------
+def opened(gate: Span, module: Module, handle: str) -> Iterator[Edit]:
+    """Lets 2026-07-28 requests pass a gate; the requests of others meet it as before."""
+    found = _of(gate, module)
+    if not found:
+        return
+    test = found[0].around.test
+    if len(found) > 1 and _is_all(test, [c.node for c in found]) and not found[0].seen:
+        # `if not sid or sid not in SESSIONS`: one exception for both.
+        span = module.span(test)
+        yield Edit(span, f"({module.text(test)}) and not {handle}.modern")
+        return
+    for condition in found:
+        text, parent = module.text(condition.node), module.parents[condition.node]
+        joint: type[ast.boolop] = ast.Or if condition.seen else ast.And
+        made = f"{text} or {handle}.modern" if condition.seen else f"{text} and not {handle}.modern"
+        same = isinstance(parent, ast.If) or (isinstance(parent, ast.BoolOp) and isinstance(parent.op, joint))
+        yield Edit(module.span(condition.node), made if same else f"({made})")
+
+
+def ungated(gate: Span, module: Module, tree: Tree) -> Iterator[Edit]:
+    """Deletes a gate with its refusal."""
+    found = _of(gate, module)
+    if not found:
+        return
+    around = found[0].around
+    node = tree.enclosing(cst.If, module.span(found[0].node))
+    if node is None or tree.span(node.test) != module.span(around.test):
+        return
+    if _is_whole(found) and around.orelse == [] and _hollow(tree, node) is None:
+        # Gates follow each other; cut at once, they leave no gap.
+        yield from cut.statements(tree, [n for run in _run(around, module) if (n := tree.enclosing(cst.If, module.span(run.test)))])
+        return
+    if _is_whole(found):
+        yield from _without(tree, node)
+        return
+    kinds = (cst.Comparison, cst.UnaryOperation, cst.Name, cst.Attribute, cst.Call, cst.Subscript, cst.NamedExpr)
+    test = next((t for kind in kinds if (t := tree.node(kind, module.span(found[0].node))) is not None), None)
+    if test is not None:
+        yield from decided(tree, test, found[0].seen, quiet=True)
+
+
+def _of(gate: Span, module: Module) -> list[Condition]:
+    """The conditions of the test that a gate stands in."""
+    every = list(conditions(module))
+    first = next((c for c in every if module.span(c.node) == gate), None)
+    return [c for c in every if first is not None and c.around is first.around and c.seen is first.seen]
+
+
+def _is_whole(found: Sequence[Condition]) -> bool:
+    """Whether a test refuses for want of a session and for nothing else."""
+    test = found[0].around.test
+    return _is_all(test, [c.node for c in found]) and not found[0].seen and not _has_walrus(test)
+
+
+def _run(gate: ast.If, module: Module) -> list[ast.If]:
+    """The gates without another statement between them and this one."""
+    whole = {found[0].around for c in conditions(module) if (found := _of(module.span(c.node), module)) and _is_whole(found)}
+    block = next(
+        b for name in ("body", "orelse", "finalbody") if isinstance(b := getattr(module.parents[gate], name, None), list) and gate in b
+    )
+    first = last = block.index(gate)
+    while first and block[first - 1] in whole and not block[first - 1].orelse:
+        first -= 1
+    while last + 1 < len(block) and block[last + 1] in whole and not block[last + 1].orelse:
+        last += 1
+    return block[first : last + 1]
+
+
+def _is_all(test: ast.expr, parts: Sequence[ast.expr]) -> bool:
+    """Whether a test refuses for these parts alone."""
+    if isinstance(test, ast.BoolOp):
+        return all(_is_all(value, parts) for value in test.values)
+    return test in parts
+
+
+def _has_walrus(test: ast.expr) -> bool:
+    return any(isinstance(node, ast.NamedExpr) for node in descend(test))
+
+
+# -- the header ----------------------------------------------------------------
+def without_header(fact: Header, tree: Tree) -> Iterator[Edit]:
+    """Deletes what writes, lists or takes the header; what is read is never there."""
+    node = tree.innermost(fact.span)
+    match fact.use:
+        case HeaderUse.ALIAS:
+            yield from _without_parameter(node, tree)
+        case HeaderUse.READ:
+            yield from _without_read(node, tree)
+        case HeaderUse.WRITE | HeaderUse.LIST:
+            yield from _without_mention(node, tree)
+
+
+def _without_mention(node: cst.CSTNode, tree: Tree) -> Iterator[Edit]:
+    for inner, above in zip((node, *tree.ancestors(node)), tree.ancestors(node), strict=False):
+        match above:
+            case cst.DictElement(key=key) if key is inner:
+                yield from _without_item(tree.parent(above), above, tree)
+                return
+            case cst.Element():
+                holder = tree.parent(above)
+                outer = tree.parent(holder) if holder is not None else None
+                is_pair = isinstance(holder, cst.Tuple | cst.List) and len(holder.elements) == 2 and isinstance(outer, cst.Element)
+                if is_pair and holder is not None and holder.elements[0] is above:  # type: ignore[attr-defined]
+                    assert outer is not None
+                    yield from _without_item(tree.parent(outer), outer, tree)
+                else:
+                    yield from _without_item(holder, above, tree)
+                return
+            case cst.Arg():
+                call = tree.parent(above)
+                if isinstance(call, cst.Call) and isinstance(statement := tree.parent(call), cst.Expr):
+                    yield from _without(tree, statement)
+                    return
+                if not isinstance(call, cst.Call) or call.func is inner:
+                    return
+            case cst.SubscriptElement():
+                subscript = tree.parent(above)
+                target = tree.parent(subscript) if subscript is not None else None
+                assign = tree.parent(target) if isinstance(target, cst.AssignTarget) else None
+                if isinstance(assign, cst.Assign) and len(assign.targets) == 1:
+                    yield from _without(tree, assign)
+                return
+            case cst.BaseStatement() | cst.BaseSmallStatement():
+                return
+
+
+def _without_item(holder: cst.CSTNode | None, item: cst.CSTNode, tree: Tree) -> Iterator[Edit]:
+    """Deletes an item of a collection; a keyword that would give an empty one goes with it."""
+    if not isinstance(holder, cst.Dict | cst.List | cst.Tuple | cst.Set):
+        return
+    if len(holder.elements) > 1:
+        yield from cut.item(tree, holder.elements, holder.elements.index(item))
+        return
+    value: cst.BaseExpression = holder
+    above = tree.parent(value)
+    empty = {cst.Dict: "{}", cst.List: "[]", cst.Tuple: "()"}.get(type(holder), "set()")
+    if isinstance(above, cst.IfExp) and above.test is not value:
+        other = above.orelse if above.body is value else above.body
+        if not only_looks(tree, above.test) or tree.text(other) not in _EMPTY:
+            return
+        value, empty = above, tree.text(other)
+        above = tree.parent(value)
+    match above:
+        case cst.Arg(keyword=cst.Name()) if isinstance(call := tree.parent(above), cst.Call):
+            # An empty value says what leaving the parameter out says.
+            yield from _without_argument(tree, call, call.args.index(above))
+        case cst.StarredDictElement() | cst.StarredElement():
+            yield from _without_item(tree.parent(above), above, tree)
+        case _:
+            yield Edit(tree.whole(value) if value.lpar else tree.span(value), empty)
+
+
+def _without_argument(tree: Tree, call: cst.Call, position: int) -> Iterator[Edit]:
+    if len(call.args) > 1:
+        yield from cut.item(tree, call.args, position)
+    else:
+        yield Edit(Span(tree.whole(call.whitespace_before_args).end, tree.span(call).end - 1))
+
+
+def _without_parameter(node: cst.CSTNode, tree: Tree) -> Iterator[Edit]:
+    """Deletes a parameter that a framework fills, once the function does not use it."""
+    param = next((n for n in (node, *tree.ancestors(node)) if isinstance(n, cst.Param)), None)
+    function = next((n for n in tree.ancestors(node) if isinstance(n, cst.FunctionDef)), None)
+    if param is None or function is None:
+        return
+    uses = [n for n in tree.walk(function.body) if isinstance(n, cst.Name) and n.value == param.name.value]
+    group = next((g for g in (function.params.params, function.params.kwonly_params) if param in g), None)
+    if uses or group is None:
+        return
+    at = group.index(param)
+    if at + 1 < len(group):
+        yield Edit(tree.whole(param))
+    elif at and isinstance(comma := group[at - 1].comma, cst.Comma):
+        yield Edit(Span(tree.whole(comma).start, tree.whole(param).end))
+    elif len(function.params.params) + len(function.params.kwonly_params) == 1 and not isinstance(function.params.star_arg, cst.ParamStar):
+        yield Edit(tree.whole(param))
+
+
+def _without_read(node: cst.CSTNode, tree: Tree) -> Iterator[Edit]:
+    """A test of the header is never true."""
+    value: cst.BaseExpression | None = None
+    for around in (node, *tree.ancestors(node)):
+        # `SESSION_HEADER.lower()` makes the header's name, and reads nothing.
+        if isinstance(around, cst.Subscript) or (isinstance(around, cst.Call) and around.args):
+            value = around
+            break
+        if isinstance(around, cst.BaseStatement | cst.BaseSmallStatement):
+            return
+    above = tree.parent(value) if value is not None else None
+    if value is not None and isinstance(above, cst.If | cst.BooleanOperation | cst.UnaryOperation | cst.IfExp):
+        yield from decided(tree, value, False)
+
+
+# -- routes --------------------------------------------------------------------
+def removed(code: Code, unit: Unit, wraps: Collection[str]) -> Iterator[Endpoint]:
+    """The endpoints of a module that answer GET or DELETE beside one that a boundary stands before.
+
+    `wraps` are the paths of boundaries that stand around applications.
+    """
+    endpoints = [e for place in unit.places if (e := of(code, place)) is not None]
+    hosted = [e for e in endpoints if e.answers and _is_hosted(e, wraps)]
+    for one in endpoints:
+        if one.verbs & {"GET", "DELETE"} and any(one is other or _is_beside(one, other) for other in hosted):
+            yield one
+
+
+def _is_hosted(endpoint: Endpoint, wraps: Collection[str]) -> bool:
+    assert endpoint.place.function
+    for decorator in endpoint.place.function.node.decorator_list:
+        if dotted(decorator.func if isinstance(decorator, ast.Call) else decorator).rpartition(".")[2] in HOSTS - {"boundary"}:
+            return True
+    return any(_is_at(path, wrap, endpoint) for path in endpoint.paths for wrap in wraps)
+
+
+def _is_at(path: str, wrap: str, endpoint: Endpoint) -> bool:
+    path, wrap = f"/{path.strip('/')}", f"/{wrap.strip('/')}"
+    # A router has a prefix that may be known to another module only.
+    return path == wrap or (endpoint.app is not None and endpoint.app.router and wrap.endswith(path))
+
+
+def _is_beside(one: Endpoint, hosted: Endpoint) -> bool:
+    assert one.place.function
+    assert hosted.place.function
+    owner = one.place.function.owner
+    if one.route is None and hosted.route is None and owner and owner == hosted.place.function.owner:
+        return True
+    apps = [endpoint.app.name if endpoint.app is not None else "" for endpoint in (one, hosted)]
+    return apps[0] == apps[1] and bool(set(one.paths) & set(hosted.paths))
+
+
+def unrouted(endpoint: Endpoint, module: Module, tree: Tree) -> Iterator[Edit]:
+    """Deletes what routes GET and DELETE to an endpoint: the whole function where it answers nothing else."""
+    assert endpoint.place.function
+    function = endpoint.place.function.node
+    if endpoint.route is None:
+        if endpoint.verbs <= _GONE:
+            yield from _without_method(function, module, tree)
+        else:
+            yield from _without_branches(function, module, tree)
+        return
+    if endpoint.verbs <= _GONE:
+        routes = [d for d in function.decorator_list if not _is_host(d)]
+        if endpoint.route in routes and len(routes) == 1:
+            node = tree.statement(Span(module.span(function).start, module.span(function).start + 1))
+            if isinstance(node, cst.FunctionDef):
+                yield from cut.statement(tree, node)
+        elif endpoint.route not in routes:
+            yield from _without_call(endpoint.route, module, tree)
+        return
+    for keyword in endpoint.route.keywords:
+        if keyword.arg == "methods":
+            yield from _without_verbs(keyword.value, module, tree)
+    yield from _without_branches(function, module, tree)
+
+
+def _is_host(decorator: ast.expr) -> bool:
+    return dotted(decorator.func if isinstance(decorator, ast.Call) else decorator).rpartition(".")[2] in HOSTS
+
+
+def _without_call(route: ast.Call, module: Module, tree: Tree) -> Iterator[Edit]:
+    """`Route("/mcp", get, methods=["GET"])` in a list, or `app.router.add_get("/mcp", get)` as a statement."""
+    node = tree.node(cst.Call, module.span(route))
+    above = tree.parent(node) if node is not None else None
+    if isinstance(above, cst.Expr):
+        yield from cut.statement(tree, above)
+    elif isinstance(above, cst.Element):
+        holder = tree.parent(above)
+        if isinstance(holder, cst.List | cst.Tuple) and len(holder.elements) > 1:
+            yield from cut.item(tree, holder.elements, holder.elements.index(above))
+
+
+def _without_verbs(listed: ast.expr, module: Module, tree: Tree) -> Iterator[Edit]:
+    """The first of GET and DELETE in a list of verbs; the next one goes in the next round."""
+    kinds = (cst.List, cst.Tuple, cst.Set)
+    node = next((n for kind in kinds if (n := tree.node(kind, module.span(listed))) is not None), None)
+    if isinstance(node, cst.List | cst.Tuple | cst.Set):
+        for at, element in enumerate(node.elements):
+            if isinstance(element.value, cst.SimpleString) and element.value.evaluated_value in _GONE:
+                yield from cut.item(tree, node.elements, at)
+                return
+
+
+def _without_branches(function: ast.FunctionDef | ast.AsyncFunctionDef, module: Module, tree: Tree) -> Iterator[Edit]:
+    """The first `if request.method == "DELETE"` of an endpoint, or its mention among the allowed verbs."""
+    for node in descend(function):
+        match node:
+            case ast.Compare(left=left, ops=[ast.Eq()], comparators=[ast.Constant(value="GET" | "DELETE")]) if _is_verb(left):
+                test = tree.node(cst.Comparison, module.span(node))
+                if test is not None and (edits := list(decided(tree, test, False))):
+                    yield from edits
+                    return
+            case ast.List(elts=elts) | ast.Tuple(elts=elts) if _are_verbs(elts):
+                if edits := list(_without_verbs(node, module, tree)):
+                    yield from edits
+                    return
+
+
+def _is_verb(node: ast.expr) -> bool:
+    return dotted(node).rpartition(".")[2] in {"method", "verb", "command", "http_method"} and dotted(node) != "method"
+
+
+def _are_verbs(elements: list[ast.expr]) -> bool:
+    texts = {e.value for e in elements if isinstance(e, ast.Constant) and isinstance(e.value, str)}
+    return len(texts) == len(elements) > 1 and "POST" in texts and bool(texts & _GONE) and texts <= _GONE | {"POST", "OPTIONS"}
+
+
+def _without_method(function: ast.FunctionDef | ast.AsyncFunctionDef, module: Module, tree: Tree) -> Iterator[Edit]:
+    """A method that a framework calls by its name: frameworks answer 405 without it, `http.server` does not."""
+    node = tree.statement(Span(module.span(function).start, module.span(function).start + 1))
+    if not isinstance(node, cst.FunctionDef):
+        return
+    if not function.name.startswith("do_"):
+        yield from cut.statement(tree, node)
+        return
+    rest = list(_beside_paths(function.body))
+    if not rest or (len(rest) == 1 and ast.unparse(rest[0]).startswith("self.send_error(")):
+        return
+    host = next((d for d in function.decorator_list if isinstance(d, ast.Call) and _is_host(d)), None)
+    status = 404 if host is not None and host.args else 405
+    first, end = module.span(rest[0]).start, module.span(rest[-1]).end
+    yield Edit(Span(first, end), f"self.send_error({status})")
+
+
+def _beside_paths(body: list[ast.stmt]) -> Iterator[ast.stmt]:
+    """The statements behind those that answer other paths."""
+    for at, statement in enumerate(body):
+        match statement:
+            case ast.If(test=ast.Compare(left=left, ops=[ast.Eq() | ast.In()]), body=[*_, ast.Return()], orelse=[]):
+                if "path" in dotted(left):
+                    continue
+        yield from body[at:]
+        return
+
+
+# -- blocks --------------------------------------------------------------------
+def _without(tree: Tree, node: cst.BaseStatement | cst.BaseSmallStatement) -> Iterator[Edit]:
+    """Deletes a statement, and the blocks around it that do nothing without it."""
+    while (around := _hollow(tree, node)) is not None:
+        node = around
+    if isinstance(node, cst.If):
+        yield from cut.branch(tree, node)
+    else:
+        yield from cut.statement(tree, node)
+
+
+def _hollow(tree: Tree, node: cst.CSTNode) -> cst.If | cst.With | None:
+    """The `if` or lock around a statement that is alone in it."""
+    line = tree.parent(node) if isinstance(node, cst.BaseSmallStatement) else node
+    if isinstance(node, cst.BaseSmallStatement) and (not isinstance(line, cst.SimpleStatementLine) or len(line.body) > 1):
+        return None
+    block = tree.parent(line) if line is not None else None
+    if not isinstance(block, cst.IndentedBlock) or len(block.body) > 1:
+        return None
+    if isinstance(node, cst.If) and node.orelse is not None:
+        return None
+    match above := tree.parent(block):
+        case cst.If(orelse=None) if only_looks(tree, above.test):
+            return above
+        case cst.With(items=items) if all(isinstance(item.item, cst.Name | cst.Attribute) and item.asname is None for item in items):
+            return above
+    return None

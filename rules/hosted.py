@@ -1,0 +1,120 @@
+"""What rules about sessions have in common: code behind the boundary of an HTTP host, and what each era makes of it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from ..facts.gates import HOSTS, WRAPS
+from ..facts.mask import parse
+from ..facts.model import Fact, FileFacts
+from ..facts.syntax import descend
+from ..rule import Applicability, Context, Era, Finding
+
+if TYPE_CHECKING:
+    from ..facts.endpoints import Endpoint
+
+_MENTIONS = tuple(f".{name}".encode() for name in (HOSTS - {"boundary"}) | WRAPS)
+
+
+def check(fact: Fact, ctx: Context) -> Iterator[Finding]:
+    """A finding at what only clients with a session use; without such clients, `fix` deletes it where a boundary answers in its place."""
+    if not ctx.settled(fact):
+        removable = is_removable(fact, ctx)
+        yield ctx.finding(
+            fact, Applicability.SAFE if removable else Applicability.MANUAL, hint=ctx.entry.hints["removed"] if removable else ""
+        )
+
+
+def is_removable(fact: Fact, ctx: Context) -> bool:
+    """Whether nobody with a session is served here any more."""
+    return ctx.era is Era.MODERN and ctx.wired(fact) and is_hosted(ctx) and ctx.project.refuses_legacy(ctx.file)
+
+
+def is_hosted(ctx: Context) -> bool:
+    """Whether HTTP requests meet a boundary before they reach this file."""
+    return any(True for _ in _hosts(ctx))
+
+
+def is_apart(fact: Fact, ctx: Context) -> bool:
+    """Whether code answers GET or DELETE only."""
+    from ..rewrite import servers, sessions
+
+    found = servers.unit(ctx.project, ctx.file.source.path)
+    if found is None:
+        return False
+    for one in sessions.removed(*found, wraps(ctx)):
+        if (
+            "POST" not in one.verbs
+            and one.place.function is not None
+            and one.place.unit.module.span(one.place.function.node).contains(fact.span)
+        ):
+            return True
+    return False
+
+
+def handle(ctx: Context) -> str:
+    """The name of the boundary object in this file; "" where it has none."""
+    made = min(ctx.file.makes, default="")
+    if made:
+        return made
+    for name, target in ctx.file.imports.items():
+        module, _, rest = target.rpartition(".")
+        home = ctx.project.module(module, ctx.file.source.path) if module else None
+        if home is not None and rest in home.makes:
+            return name
+    return ""
+
+
+def wraps(ctx: Context) -> list[str]:
+    """The paths of the boundaries that stand around applications above this file."""
+    return [path for file in _hosts(ctx) for path in _paths(file)]
+
+
+def endpoint(fact: Fact, ctx: Context) -> Endpoint | None:
+    """The endpoint that a route belongs to, where requests of its verb never get to it."""
+    # A check imports this module as well, and whole servers take longer to read than most checks take.
+    from ..rewrite import servers, sessions
+
+    found = servers.unit(ctx.project, ctx.file.source.path)
+    if found is None:
+        return None
+    for one in sessions.removed(*found, wraps(ctx)):
+        module, function = one.place.unit.module, one.place.function
+        if function is None or str(fact.key) not in one.verbs:
+            continue
+        if module.span(function.node).contains(fact.span) or (one.route is not None and module.span(one.route).contains(fact.span)):
+            return one
+    return None
+
+
+def _hosts(ctx: Context) -> Iterator[FileFacts]:
+    """The files that put the boundary of an HTTP host before code that this file holds."""
+    for path, file in ctx.project.files.items():
+        if (file.boundary or file.borrows) and any(word in file.source.utf8 for word in _MENTIONS) and _reaches(path, ctx):
+            yield file
+
+
+def _reaches(path: str, ctx: Context) -> bool:
+    seen, pending = {path}, [path]
+    for one in pending:
+        new = [other for other in ctx.project.imports(one) if other not in seen]
+        seen.update(new)
+        pending += new
+    return ctx.file.source.path in seen
+
+
+def _paths(file: FileFacts) -> Iterator[str]:
+    for node in descend(parse(file.source)[0]):
+        match node:
+            case ast.Call(func=ast.Attribute(attr=name), args=[_, given]) if name in WRAPS:
+                yield from _texts(given)
+            case ast.Call(args=[ast.Attribute(attr=name)], keywords=keywords) if name in WRAPS:
+                yield from (text for keyword in keywords if keyword.arg == "path" for text in _texts(keyword.value))
+
+
+def _texts(node: ast.expr) -> Iterator[str]:
+    for part in descend(node):
+        if isinstance(part, ast.Constant) and isinstance(part.value, str):
+            yield part.value
