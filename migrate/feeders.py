@@ -42,17 +42,15 @@ class Feeders:
         """Whether a file imports one of the dispatchers' modules, as far as its text shows."""
         if is_test(path) or not any(stem in data for stem in self._stems):
             return False
-        return any(self._is_one(dots, name, path) for dots, name in _imports(data))
+        here = tuple(path.split("/")[:-1])
+        return any(self._is_one(dots, name, here) for dots, name in _imports(data))
 
-    def _is_one(self, dots: int, name: Module, path: str) -> bool:
-        here = PurePosixPath(path).parent.parts
+    def _is_one(self, dots: int, name: Module, here: Module) -> bool:
+        whole = (*here[: len(here) - dots + 1], *name) if dots else name
+        ending = self._ends.get(whole[-1], ()) if whole else ()
         if dots:
-            base = here[: len(here) - dots + 1]
-            return (*base, *name) in self._ends[(*base, *name)[-1]] if base or name else False
-        return any(
-            module[-len(name) :] == name and _lies_below(here, module[: -len(name)])
-            for module in (self._ends.get(name[-1], ()) if name else ())
-        )
+            return whole in ending
+        return any(module[-len(name) :] == name and _lies_below(here, module[: -len(name)]) for module in ending)
 
 
 def dispatches(facts: FileFacts) -> bool:
