@@ -15,10 +15,27 @@ if TYPE_CHECKING:
     from ..rewrite.tree import Tree
 
 
-def check(fact: Fact, ctx: Context, severity: Severity | None = None) -> Iterator[Finding]:
-    """A finding at what a client sends, unless the client has asked `server/discover` before."""
+def knows(fact: Fact, ctx: Context) -> bool:
+    """Whether a fact is part of a client that asks `server/discover` first, or that `fix` can make do so."""
+    return isinstance(clients.client_of(ctx.project, ctx.file.source.path, fact), Client)
+
+
+def is_done(fact: Fact, ctx: Context) -> bool:
+    """Whether a fact is part of a client that asks `server/discover` first."""
     found = clients.client_of(ctx.project, ctx.file.source.path, fact)
-    if isinstance(found, Client) and found.done:
+    return isinstance(found, Client) and found.done
+
+
+def is_at_home(ctx: Context) -> bool:
+    """Whether a file holds a client that asks `server/discover` first: what names a revision there is for older servers."""
+    found = clients.find(ctx.project, ctx.file.source.path).found
+    return any(isinstance(one, Client) and one.done for one in found)
+
+
+def check(fact: Fact, ctx: Context, severity: Severity | None = None) -> Iterator[Finding]:
+    """A finding at what a client does, unless it asks `server/discover` first: then only older servers see it."""
+    found = clients.client_of(ctx.project, ctx.file.source.path, fact)
+    if is_done(fact, ctx):
         return
     if isinstance(found, Client):
         # What a test checks may be the handshake itself, which the server goes on to serve.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -19,7 +19,7 @@ RUNTIME = "mcp_stateless_client"
 _MAX_DEPTH = 4
 _ASKED = frozenset({"elicitation/create", "sampling/createMessage", "roots/list"})
 _HEARD = frozenset(name for name in NOTIFICATIONS if name.endswith(("/list_changed", "/updated")) and "roots" not in name)
-_HANDSHAKE = frozenset({"initialize", "notifications/initialized"})
+_OPENINGS = frozenset({"initialize", "server/discover"})
 # What ends a connection for good, or the program: no second try could follow.
 _ENDING = frozenset({"close", "aclose", "kill", "terminate", "disconnect", "stop", "shutdown", "_exit", "fail"})
 _ELSEWHERE = frozenset({"run_in_executor", "submit", "Thread"})
@@ -45,6 +45,7 @@ class Notice(NamedTuple):
 
     statement: ast.stmt
     wrapped: bool  # through one of the senders, which keeps it back where there is no handshake
+    owner: str = ""  # what tells the connection apart here
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,26 +53,37 @@ class Client:
     """A client that can be made to ask `server/discover` first, or that does."""
 
     module: Module
-    opening: ast.expr  # the method where the connection is opened
+    method: ast.expr  # the method where the connection is opened
+    opening: Span  # its bytes
     hello: ast.Dict | None  # the parameters that go with it
     senders: tuple[Sender, ...]
     posts: tuple[ast.Call, ...] = ()  # what sends over HTTP, with headers
     notices: tuple[Notice, ...] = ()
     wrapped: frozenset[Function] = frozenset()  # the senders that have their decorator
+    sent: frozenset[Span] = frozenset()  # what goes through the senders, wherever it is said
 
     @property
     def done(self) -> bool:
         return self.senders[0].function in self.wrapped
+
+    def holds(self, fact: Fact) -> bool:
+        """Whether a fact stands in the client's code, or is sent by it."""
+        owner = self.senders[0].function.owner
+        return fact.span in self.sent or not owner or fact.scope == owner or fact.scope.startswith(f"{owner}.")
 
 
 @dataclass(frozen=True, eq=False)
 class Blocker:
     """What could not be proven, where, and what a human can do."""
 
-    opening: ast.expr
+    opening: Span
     span: Span
     reason: str
     way_out: str = ""
+
+
+def _is_inside(fact: Fact, owner: str) -> bool:
+    return not owner or fact.scope == owner or fact.scope.startswith(f"{owner}.")
 
 
 class _Stop(Exception):
@@ -84,26 +96,24 @@ class _Stop(Exception):
 class Clients:
     """The clients of one file, one for each place that opens a connection."""
 
-    module: Module
     found: tuple[Client | Blocker, ...]
 
     def of(self, fact: Fact) -> Client | Blocker | None:
         """The client that opens a connection here, or in whose code a fact stands."""
-        for one in self.found:
-            if self.module.span(one.opening) == fact.span:
-                return one
-        for one in self.found:
-            owner = one.senders[0].function.owner if isinstance(one, Client) else None
-            if owner is not None and (not owner or fact.scope == owner or fact.scope.startswith(f"{owner}.")):
-                return one
-        return None
+        opened = (one for one in self.found if one.opening == fact.span)
+        around = (one for one in self.found if isinstance(one, Client) and one.holds(fact))
+        return next(opened, None) or next(around, None)
 
 
 def find(file: FileFacts) -> Clients:
-    """One answer for each `initialize` that the file sends."""
+    """One answer for each `initialize` that the file sends, and for each `server/discover` in its place."""
+    if not any(isinstance(fact, Send) and fact.key in _OPENINGS for fact in file.facts):
+        return Clients(())
     module = read(file.source, parse(file.source)[0])
     search = _Search(file, module)
-    return Clients(module, tuple(search.answer(send) for send in search.sends if send.key == "initialize"))
+    answers = [search.answer(send) for send in search.sends if send.key in _OPENINGS]
+    # Who asks `server/discover` by hand has to know what follows from the answer.
+    return Clients(tuple(one for one in answers if one is not None))
 
 
 class _Search:
@@ -117,43 +127,63 @@ class _Search:
         nodes = (node for node in descend(self.module.tree) if isinstance(node, kinds))
         return {self.module.span(node): node for node in nodes}
 
-    def answer(self, opening: Send) -> Client | Blocker:
-        node = self.texts.get(opening.span) or ast.Constant("")
+    def answer(self, opening: Send) -> Client | Blocker | None:
+        node = self.texts.get(opening.span)
         try:
-            return self._client(opening, node)
+            if node is None:
+                raise _Stop(opening.span, "this request is written as text", _ONE_PLACE)
+            client = self._client(opening, node)
         except _Stop as stop:
-            return Blocker(node, stop.span, stop.reason, stop.way_out)
+            return Blocker(opening.span, stop.span, stop.reason, stop.way_out) if opening.key == "initialize" else None
+        return client if client.done or opening.key == "initialize" else None
 
     def _client(self, opening: Send, node: ast.expr) -> Client:
         sender = self._sender(opening, node)
         owner = sender.function.owner
         hello = self._hello(node)
         if self._wrapped(sender.function):
-            return Client(self.module, node, hello, (sender,), wrapped=frozenset({sender.function}))
-        inside = [self._node_of(send) for send in self.sends if not owner or send.scope == owner or send.scope.startswith(f"{owner}.")]
+            return Client(
+                self.module, node, opening.span, hello, (sender,), wrapped=frozenset({sender.function}), sent=self._sent({sender.function})
+            )
+        inside = [self._node_of(send) for send in self.sends if _is_inside(send, owner)]
         senders, notices = {sender.function: sender}, list[Notice]()
         for send, where in inside:
             if send.key == "notifications/initialized":
                 try:
                     found = self._sender(send, where)
                 except _Stop:
-                    notices.append(Notice(self._notice(send, where), wrapped=False))
+                    notices.append(self._notice(send, where, sender))
                 else:
                     senders.setdefault(found.function, found)
                     notices.append(Notice(self._statement(where), wrapped=True))
-            elif send.key in REMOVED_REQUESTS and send.key != "initialize":
+            elif send.key in REMOVED_REQUESTS and send.key not in _OPENINGS:
                 raise _Stop(send.span, f"this client also sends `{send.key}`, which 2026-07-28 does not have", "take that away first")
             elif not send.notification and self._sender(send, where).function is not sender.function:
                 raise _Stop(send.span, "this client sends requests from several places", _ONE_PLACE)
         self._hears(owner)
         posts = self._leaves(sender)
         wrapped = frozenset(function for function in senders if self._wrapped(function))
-        return Client(self.module, node, hello, tuple(senders.values()), posts, tuple(notices), wrapped)
+        return Client(
+            self.module, node, opening.span, hello, tuple(senders.values()), posts, tuple(notices), wrapped, self._sent(set(senders))
+        )
+
+    def _sent(self, functions: Collection[Function]) -> frozenset[Span]:
+        return frozenset(send.span for send in self.sends if self._through(send) in functions)
+
+    def _through(self, send: Send) -> Function | None:
+        node = self.texts.get(send.span)
+        try:
+            return self._sender(send, node).function if node is not None else None
+        except _Stop:
+            return None
 
     def _hello(self, node: ast.expr) -> ast.Dict | None:
         """The dict that names the version, beside the method or in the same message."""
         above = self.module.parents.get(node)
         above = self.module.parents.get(above) if isinstance(above, ast.keyword) else above
+        if isinstance(above, ast.Call) and (holder := self.module.function_of(above)) is not None:
+            named = (holder.assigned.get(arg.id, []) for arg in above.args if isinstance(arg, ast.Name))
+            above = next((values[0] for values in named if len(values) == 1 and isinstance(values[0], ast.Dict)), above)
         dicts = (inner for inner in descend(above) if isinstance(inner, ast.Dict)) if above is not None else ()
         return next((inner for inner in dicts if any(_is_text(key, "protocolVersion") for key in inner.keys)), None)
 
@@ -290,12 +320,19 @@ class _Search:
         return frozenset(found)
 
     # -- the end of the handshake ----------------------------------------------
-    def _notice(self, send: Send, node: ast.expr) -> ast.stmt:
+    def _notice(self, send: Send, node: ast.expr, sender: Sender) -> Notice:
         """The statement that sends a notification by itself, and does nothing else."""
         statement = self._statement(node)
         if not isinstance(statement, ast.Expr):
             raise _Stop(send.span, "this notification is built where it is sent", "send it in one statement, or through one function")
-        return statement
+        if not sender.owner:
+            return Notice(statement, wrapped=False, owner="self" if sender.function.owner else "")
+        holder = self.module.function_of(statement)
+        calls = [call for call, target in self.module.calls(holder) if target is sender.function] if holder else []
+        owners = {dotted(bound(call, sender.function, sender.owner)) for call in calls}
+        if len(owners) != 1 or "" in owners:
+            raise _Stop(send.span, "the connection that this notification goes to has no name here", "send it through one function")
+        return Notice(statement, wrapped=False, owner=owners.pop())
 
     def _statement(self, node: ast.expr) -> ast.stmt:
         return next(above for above in self.module.ancestors(node) if isinstance(above, ast.stmt))
@@ -303,7 +340,7 @@ class _Search:
     # -- what a client of 2026-07-28 would lose ---------------------------------
     def _hears(self, owner: str) -> None:
         for fact in self.file.facts:
-            if isinstance(fact, Handler) and fact.key in _ASKED | _HEARD and (not owner or fact.scope.startswith(owner)):
+            if isinstance(fact, Handler) and fact.key in _ASKED | _HEARD and _is_inside(fact, owner):
                 if fact.key in _ASKED:
                     raise _Stop(fact.span, f"this client answers `{fact.key}`", "wrap it by hand, with `Era(answer=...)`")
                 raise _Stop(fact.span, f"this client hears `{fact.key}`, which needs a `subscriptions/listen` request", "")

@@ -10,7 +10,7 @@ from weakref import WeakKeyDictionary
 from ..facts import clients
 from ..facts.clients import RUNTIME, Blocker, Client, Clients, Sender
 from ..facts.functions import Module
-from ..facts.model import Fact
+from ..facts.model import Dispatcher, Fact, Send, Version
 from ..project import Project, is_test
 from ..rule import Era, Import, NewFile
 from ..source import Span
@@ -35,8 +35,12 @@ def find(project: Project, path: str) -> Clients:
 
 
 def client_of(project: Project, path: str, fact: Fact) -> Client | Blocker | None:
-    """The client that a fact belongs to: the one that sends it, or whose class it stands in."""
-    return find(project, path).of(fact)
+    """The client that a fact belongs to: the one that sends it, or whose code it stands in."""
+    found = find(project, path).of(fact)
+    whole = isinstance(found, Client) and not found.senders[0].function.owner and fact.span != found.opening
+    # Functions beside a server share its file; what they send is theirs.
+    beside = whole and not isinstance(fact, (Send, Version)) and bool(project.of(path, Dispatcher))
+    return None if beside else found
 
 
 def is_tested_with(client: Client) -> bool:
@@ -132,7 +136,7 @@ def _with_headers(code: Module, post: ast.Call, handle: str) -> Iterator[Edit]:
 
 def _opening(client: Client, tree: Tree) -> Iterator[Edit]:
     """The handshake's request becomes `server/discover`, which names no version of its own."""
-    code, node = client.module, client.opening
+    code, node = client.module, client.method
     span = code.span(node)
     quote = code.source.slice(span)[-1] if isinstance(node, ast.Constant) else '"'
     yield Edit(span, f"{quote}server/discover{quote}")
@@ -154,8 +158,7 @@ def _notices(client: Client, tree: Tree, handle: str, era: Era) -> Iterator[Edit
             line = tree.node(cst.Expr, code.span(notice.statement))
             yield from cut.statement(tree, line) if line is not None else ()
         elif not notice.wrapped:
-            owner = "self" if (function := code.function_of(notice.statement)) and function.owner else ""
-            yield above(code, notice.statement, f"if not {handle}.modern({owner}):\n")
+            yield above(code, notice.statement, f"if not {handle}.modern({notice.owner}):\n")
             step, start = step_of(code), code.span(notice.statement).start
             yield Edit(Span(start, start), step)
             yield from deeper(code, notice.statement, notice.statement, step)

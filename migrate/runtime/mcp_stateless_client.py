@@ -45,6 +45,7 @@ class _Connection:
     modern: bool = False
     owner: Any = None  # where the connection has to keep it
     meta: Message = field(default_factory=dict)
+    http: bool = False
     enveloped: bool = False  # the sending function returns whole replies, not their results
     mirrored: dict[str, dict[tuple[str, ...], str]] = field(default_factory=dict)  # tool -> argument -> header
 
@@ -143,6 +144,7 @@ class Era:
         sending = _current.get()
         if sending is None or not sending.connection.modern:
             return {} if headers is None else headers
+        sending.connection.http = True
         kept = {name: value for name, value in dict(headers or {}).items() if str(name).lower() not in _REPLACED}
         kept |= {"MCP-Protocol-Version": VERSION, "Mcp-Method": sending.method}
         if (name := sending.params.get(_NAMED.get(sending.method, ""))) is not None:
@@ -223,13 +225,13 @@ class Era:
 
     def _read(self, connection: _Connection, method: str, reply: Any, result: Message) -> Any:
         """The reply, without tools whose annotations are wrong; what is to be repeated in headers is noted."""
-        if method != "tools/list" or not isinstance(result.get("tools"), list):
+        if method != "tools/list" or not connection.http or not isinstance(result.get("tools"), list):
             return reply
-        found = {tool["name"]: _mirrored(_dict(tool.get("inputSchema"))) for tool in result["tools"]}
-        connection.mirrored |= {name: headers for name, headers in found.items() if headers is not None}
-        if None not in found.values():
+        found = [(tool, _mirrored(_dict(tool.get("inputSchema")))) for tool in map(_dict, result["tools"])]
+        connection.mirrored |= {str(tool.get("name")): headers for tool, headers in found if headers is not None}
+        if all(headers is not None for _, headers in found):
             return reply
-        result = {**result, "tools": [tool for tool in result["tools"] if found[tool["name"]] is not None]}
+        result = {**result, "tools": [tool for tool, headers in found if headers is not None]}
         return {**reply, "result": result} if connection.enveloped else result
 
 

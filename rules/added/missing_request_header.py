@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from ...facts.model import Fact, Header, HeaderUse
-from ...rule import Context, Finding
+from ...rewrite.edits import Edit
+from ...rule import Context, Finding, Need
+from .. import clientside
+
+if TYPE_CHECKING:
+    from ...rewrite.tree import Tree
 
 _USED = frozenset({HeaderUse.READ, HeaderUse.WRITE, HeaderUse.ALIAS})
 
@@ -18,4 +24,8 @@ def check(fact: Fact, ctx: Context) -> Iterator[Finding]:
         return
     # One finding tells it for the whole file.
     if fact == next((other for other in headers if other.key == fact.key), None):
-        yield ctx.finding(fact)
+        yield from clientside.check(fact, ctx)
+
+
+def fix(fact: Fact, tree: Tree, ctx: Context) -> Iterator[Edit | Need]:
+    yield from clientside.fix(fact, tree, ctx)
