@@ -15,6 +15,7 @@ from .syntax import descend
 _VERBS = {"post": "POST", "get": "GET", "delete": "DELETE", "put": "PUT", "patch": "PATCH", "head": "HEAD", "options": "OPTIONS"}
 _OURS = frozenset({"POST", "GET", "DELETE"})
 _ANY = frozenset(_VERBS.values())
+_BY_PATH = frozenset({Framework.FASTAPI, Framework.STARLETTE, Framework.ASGI, Framework.FLASK})
 _DECORATORS = frozenset({"route", "api_route", "view"})
 _DJANGO_DECORATORS = frozenset({"csrf_exempt", "require_POST", "require_http_methods", "api_view", "require_safe", "require_GET"})
 _DJANGO_PATHS = frozenset({"path", "re_path", "url"})
@@ -39,7 +40,18 @@ class Endpoint:
 
 def above(code: Code, start: Place) -> list[Endpoint]:
     """The endpoints over which requests reach a function, nearest first. One may call another: the boundary is the outer one's."""
-    return [endpoint for one in climb(code, start) if (endpoint := of(code, one)) is not None and endpoint.answers]
+    found: dict[Place, Endpoint] = {}
+
+    def ends(place: Place) -> bool:
+        endpoint = of(code, place)
+        if endpoint is not None and endpoint.answers:
+            found[place] = endpoint
+        # What calls a decorated function calls the boundary with it.
+        return endpoint is not None and endpoint.framework not in _BY_PATH
+
+    for _ in climb(code, start, ends):
+        pass
+    return list(found.values())
 
 
 def beside(code: Code, endpoint: Endpoint) -> Iterator[Endpoint]:
@@ -97,12 +109,12 @@ def tested(code: Code, place: Place, leads: Callable[[Place], bool], dispatcher:
     return tuple(dict.fromkeys(ours)), tests
 
 
-def climb(code: Code, start: Place) -> Iterator[Place]:
+def climb(code: Code, start: Place, ends: Callable[[Place], bool] = lambda place: False) -> Iterator[Place]:
     """A function, what calls it, and what calls that; methods of objects whose class is not known by their name."""
     seen = [start]
     for one in seen:
         yield one
-        if one.function is None:
+        if one.function is None or ends(one):
             continue
         for call in code.callers(one):
             if call.place not in seen:
@@ -228,21 +240,12 @@ def _by_shape(code: Code, place: Place) -> Endpoint | None:
     node, names = place.function.node, place.function.parameters
     if isinstance(node, ast.AsyncFunctionDef) and tuple(names[:3]) == ("scope", "receive", "send"):
         return Endpoint(Framework.ASGI, place, _ANY)
-    if (
-        tuple(names[:2]) == ("event", "context")
-        and not place.function.owner
-        and not _is_called(code, place)
-        and _takes_body(place, names[0])
-    ):
+    if tuple(names[:2]) == ("event", "context") and not place.function.owner and _takes_body(place, names[0]):
         return Endpoint(Framework.AWS_LAMBDA, place, _ANY)
     decorators = {last(d.func if isinstance(d, ast.Call) else d) for d in node.decorator_list}
     if decorators & _DJANGO_DECORATORS and imports(place, "django", "rest_framework"):
         return Endpoint(Framework.DJANGO, place, _ANY)
     return None
-
-
-def _is_called(code: Code, place: Place) -> bool:
-    return any(call.direct and call.place.function is not None for call in code.callers(place))
 
 
 def _takes_body(place: Place, event: str) -> bool:

@@ -12,6 +12,7 @@ from . import clientstate
 from .code import Code, Place, Unit, assigned
 from .functions import Module, dotted, is_shared, root, targets
 from .gates import handshake, spot
+from .sessions import Values
 
 _MAX_DEPTH = 4
 _FILLS = frozenset({"set", "append", "add", "update", "setdefault", "insert", "extend", "appendleft", "put_nowait"})
@@ -27,6 +28,8 @@ _WORKS = re.compile(
     r"ensure|refresh|configure|discover|scan|index|build_index|acquire|enter)(_.*)?$"
 )
 _LATER = frozenset({"create_task", "ensure_future", "run", "run_until_complete", "run_coroutine_threadsafe"})
+# What an endpoint does with the answer in hand.
+_ANSWERS = frozenset({"send_response", "send_header", "end_headers", "set_header", "add_header", "set_status", "finish", "set_cookie"})
 _LOGS = frozenset({"log", "debug", "info", "warning", "error", "exception", "print"})
 
 
@@ -38,9 +41,12 @@ class Work(NamedTuple):
     reason: str
 
 
-def work(code: Code, places: Iterable[Place], opened: Iterable[ast.AST]) -> Work | None:
-    """The first thing that the handshake does for others, in these functions. What is in `opened` asks only whether it has happened."""
-    return _Search(code, frozenset(opened)).first(places)
+def work(code: Code, places: Iterable[Place], opened: Iterable[ast.AST], *, hosted: bool = False) -> Work | None:
+    """The first thing that the handshake does for others, in these functions. What is in `opened` asks only whether it has happened.
+
+    With `hosted`, what is kept for one session is passed over: the uses of a session are looked at by themselves.
+    """
+    return _Search(code, frozenset(opened), hosted).first(places)
 
 
 _Stored = tuple[Place, ast.expr, "ast.stmt | ast.expr"]
@@ -50,6 +56,7 @@ _Stored = tuple[Place, ast.expr, "ast.stmt | ast.expr"]
 class _Search:
     code: Code
     opened: frozenset[ast.AST]
+    hosted: bool
     own: dict[Unit, frozenset[ast.AST]] = field(default_factory=dict)
     seen: set[Place] = field(default_factory=set)
 
@@ -80,9 +87,13 @@ class _Search:
         for node in nodes:
             match node:
                 case ast.Assign() | ast.AnnAssign() | ast.AugAssign():
-                    stores += [(place, target, node) for target in targets(node) if _is_outside(target, place)]
+                    kept_here = [
+                        target for target in targets(node) if _is_outside(target, place) and not self._is_of_session(target, place)
+                    ]
+                    stores += [(place, target, node) for target in kept_here]
                 case ast.Call(func=ast.Attribute(value=kept, attr=attr)) if attr in _FILLS and _is_outside(kept, place, filled=True):
-                    stores.append((place, kept, node))
+                    if not self._is_of_session(node, place):
+                        stores.append((place, kept, node))
                 case ast.Call():
                     yield from self._call(node, place, depth, stores)
 
@@ -97,10 +108,28 @@ class _Search:
         name = node.func.attr if isinstance(node.func, ast.Attribute) else node.func.id if isinstance(node.func, ast.Name) else ""
         if target is not None or _is_logging(node) or _is_local(node, place):
             return
+        if self.hosted and (name in _ANSWERS or self._is_of_session(node, place)):
+            return
         if name in _LATER and any(isinstance(a, ast.Call) and isinstance(self.code.target(a.func, place), Place) for a in node.args):
             return  # what it starts is looked at by itself
         if _WORKS.match(name) or (_is_discarded(node, place.unit.module) and not _QUIET.match(name)):
             yield Work(place, node, f"the handshake does work that other code may need: `{ast.unparse(node.func)}(...)`")
+
+    def _is_of_session(self, node: ast.expr, place: Place) -> bool:
+        """Whether something is kept under the name of a session, or in one."""
+        if not self.hosted or place.function is None:
+            return False
+        values = Values(place.unit.module)
+        if isinstance(node, ast.Call):
+            keys = [*node.args, *(keyword.value for keyword in node.keywords)]
+            return any(values.holds(key, place.function) for key in keys) or self._is_of_session(node.func, place)
+        while isinstance(node, ast.Subscript | ast.Attribute):
+            if isinstance(node, ast.Subscript) and values.holds(node.slice, place.function):
+                return True
+            node = node.value
+            if isinstance(node, ast.Name | ast.Call) and values.holds(node, place.function):
+                return True
+        return False
 
     def _is_read(self, target: ast.expr, place: Place, places: list[Place]) -> bool:
         """Whether other code than the handshake's reads what is stored."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 
 from ..source import Span
-from . import approach, chains, endpoints, handshake, transport
+from . import approach, chains, endpoints, handshake, sessions, transport
 from .chains import Chain, Origin, Subject
 from .code import Call, Code, Place, Unit, assigned, unwrap
 from .decorators import Decorators, is_changed
@@ -19,6 +19,7 @@ from .gates import Condition, boundaries, conditions, first_messages, refusals
 from .identity import Identity, Unknown, identities, identity
 from .leaks import Leaks
 from .replies import COROUTINE, WAITS, Proof, Replies
+from .sessionless import Needed, Sessionless, Spared
 from .syntax import descend
 from .vocabulary import ADDED_REQUESTS, NOTIFICATIONS, REMOVED_REQUESTS, SPELLINGS
 
@@ -49,6 +50,8 @@ class Hook:
     untested: tuple[Call, ...] = ()  # callers that write whatever they get, None too
     conditions: tuple[Condition, ...] = ()  # what is only done after the handshake, behind the hook
     hosts: tuple[Host, ...] = ()  # HOST: the endpoints
+    gates: tuple[ast.expr, ...] = ()  # HOST: the first condition of each test that refuses requests without a session
+    spared: tuple[Spared, ...] = ()  # HOST: what keeps book of sessions
     before: int = 0  # the hooks of this module that come before it, whose names are taken
 
 
@@ -415,22 +418,62 @@ class Hooks:
         identity_ = self._identity(place)
         if isinstance(identity_, Blocker):
             return identity_
-        if (problem := self._unready(place, inside)) is not None:
-            return problem
         opened = tuple(self._conditions(place))
-        if (work := handshake.work(self.code, inside, [condition.node for condition in opened])) is not None:
+        gates = tuple(self._session_gates(inside))
+        spared = self._spared(inside)
+        if isinstance(spared, Blocker):
+            return spared
+        if (problem := self._unready(place, inside, gates, spared)) is not None:
+            return problem
+        asked = [*(condition.node for condition in opened), *(n for gate in gates for n in descend(gate.around.test))]
+        if (work := handshake.work(self.code, inside, asked, hosted=True)) is not None:
             return self._block(work.place, work.node, work.reason, "do it when the server starts, or when it is first needed")
+        firsts = {gate.around: gate.node for gate in reversed(gates)}
+        kept = tuple(condition for condition in opened if not any(n is condition.node for n in asked[len(opened) :]))
         requests = _requests(methods) if methods is not None else None
-        return Hook(Strategy.HOST, place, "", identity_, requests, conditions=opened, hosts=tuple(hosts))
+        return Hook(
+            Strategy.HOST,
+            place,
+            "",
+            identity_,
+            requests,
+            conditions=kept,
+            hosts=tuple(hosts),
+            gates=tuple(firsts.values()),
+            spared=spared,
+        )
 
-    def _unready(self, place: Place, inside: list[Place]) -> Blocker | None:
+    def _session_gates(self, inside: list[Place]) -> Iterator[sessions.Condition]:
+        """What refuses requests that name no session, behind the endpoints."""
+        for unit in {place.unit for place in inside}:
+            for condition in sessions.conditions(unit.module):
+                if Place(unit, unit.module.function_of(condition.node)) in inside:
+                    yield condition
+
+    def _spared(self, inside: list[Place]) -> tuple[Spared, ...] | Blocker:
+        """What a request without a session must not run, or the first use that it cannot do without."""
+        tabled = frozenset(handler for place in inside for handler in self._handlers.get(place, ()))
+        found: list[Spared] = []
+        for use in Sessionless(self.code, tuple(dict.fromkeys(inside)), tabled).uses():
+            if isinstance(use, Needed):
+                reason = f"`{ast.unparse(use.node)}` needs a session, which no 2026-07-28 request has"
+                return self._block(use.place, use.node, reason, "keep it in a handle that a tool returns and the next call names")
+            found.append(use)
+        return tuple(found)
+
+    def _unready(
+        self, place: Place, inside: list[Place], gates: tuple[sessions.Condition, ...], spared: tuple[Spared, ...]
+    ) -> Blocker | None:
         """What would refuse or lose a request that was not announced by a handshake, in code that this file's wiring does not reach."""
+        nodes: list[tuple[Unit, ast.AST]] = [(one.place.unit, one.node) for one in spared]
         for unit in {one.unit for one in inside if one.unit is not place.unit}:
-            for refusal in refusals(unit.module):
-                at = Place(unit, unit.module.function_of(refusal.node))
-                if at in inside:
-                    reason = "requests are refused before the handshake, in another module than the endpoint's"
-                    return self._block(at, refusal.node, reason, "let 2026-07-28 requests pass here")
+            nodes += [(unit, gate.node) for gate in gates if unit.module.parents.get(gate.node) is not None]
+            nodes += [(unit, refusal.node) for refusal in refusals(unit.module)]
+        for unit, node in nodes:
+            at = Place(unit, unit.module.function_of(node))
+            if unit is not place.unit and at in inside:
+                reason = "requests without a session or handshake are refused here, in another module than the endpoint's"
+                return self._block(at, node, reason, "let 2026-07-28 requests pass here")
         return None
 
     def _tested(self, endpoint: Endpoint, chain: Chain) -> tuple[str, ...] | Blocker:
@@ -501,7 +544,7 @@ class Hooks:
     def _identity(self, place: Place) -> Identity | Blocker:
         reach = self._inside(place)
         places = reach if any(True for _ in identities(self.code, reach)) else place.unit.places
-        found = identity(self.code, places)
+        found = identity(self.code, places, place.unit)
         if isinstance(found, Unknown):
             return self._block(found.place or place, found.node, found.reason, "name the server and its capabilities by hand")
         return found

@@ -8,11 +8,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
 
-from .code import Class, Code, Place, assigned
+from .code import Class, Code, Place, Unit, assigned
 from .functions import Def, root, targets
 from .syntax import descend
 
 FIELDS = {"info": "serverInfo", "capabilities": "capabilities", "instructions": "instructions"}
+# As models of a framework spell them, beside the names of the wire.
+_SPELLINGS = {"server_info": "serverInfo", "protocol_version": "protocolVersion", "client_info": "clientInfo"}
 _BUILTINS = frozenset(dir(builtins))
 _MAX_DEPTH = 8
 _CHANGING = frozenset({"update", "setdefault", "pop", "clear", "popitem"})
@@ -31,19 +33,25 @@ class Spelling:
     """An expression that means the same outside of its function, once each of these local names is replaced by what it was given."""
 
     node: ast.expr
-    inner: tuple[tuple[ast.Name, Spelling], ...] = ()
+    inner: tuple[tuple[ast.Name | ast.Attribute, Spelling], ...] = ()
 
     @property
     def names(self) -> frozenset[str]:
         """The names that are left."""
-        replaced = {id(name) for name, _ in self.inner}
+        replaced = {id(n) for name, _ in self.inner for n in descend(name)}
         own = {n.id for n in descend(self.node) if isinstance(n, ast.Name) and id(n) not in replaced} - _bound_inside(self.node)
         return frozenset(own).union(*(spelling.names for _, spelling in self.inner))
 
     def attributes(self) -> Iterator[ast.Attribute]:
         """What it reads of `self`."""
+        replaced = {id(name) for name, _ in self.inner}
         for node in descend(self.node):
-            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "self":
+            if (
+                id(node) not in replaced
+                and isinstance(node, ast.Attribute)
+                and isinstance(node.value, ast.Name)
+                and node.value.id == "self"
+            ):
                 yield node
         for _, spelling in self.inner:
             yield from spelling.attributes()
@@ -61,6 +69,7 @@ class Part:
     spelling: Spelling
     needs: Needs
     hoist: bool
+    model: bool = False  # an object of a model class, not a dict
 
     @property
     def names(self) -> frozenset[str]:
@@ -73,7 +82,7 @@ class Identity:
     """The parts, and the place of the initialize answer that holds them."""
 
     place: Place
-    node: ast.Dict
+    node: ast.Dict | ast.Call
     info: Part
     capabilities: Part
     instructions: Part | None
@@ -88,53 +97,72 @@ class Unknown:
     node: ast.AST | None = None
 
 
-def identities(code: Code, places: tuple[Place, ...]) -> Iterator[tuple[Place, ast.Dict]]:
-    """The initialize answers that these functions build."""
+def identities(code: Code, places: tuple[Place, ...]) -> Iterator[tuple[Place, ast.Dict | ast.Call]]:
+    """The initialize answers that these functions build, as a dict or as an object of a model class."""
     for place in places:
         for node in place.nodes:
-            found = [node] if isinstance(node, ast.Dict) else descend(node.body) if isinstance(node, ast.Lambda) else []
+            found = [node] if isinstance(node, ast.Dict | ast.Call) else descend(node.body) if isinstance(node, ast.Lambda) else []
             for one in found:
-                if isinstance(one, ast.Dict):
-                    keys = {code.text(key, place) for key in one.keys if key is not None}
+                if isinstance(one, ast.Dict) or (isinstance(one, ast.Call) and len(one.keywords) > 1):
+                    keys = _entries(code, one, place).keys()
                     if "protocolVersion" in keys and keys & {"serverInfo", "capabilities"} and "clientInfo" not in keys:
                         yield place, one
 
 
-def identity(code: Code, places: tuple[Place, ...]) -> Identity | Unknown:
-    """The one identity that these functions answer initialize with."""
+def identity(code: Code, places: tuple[Place, ...], home: Unit) -> Identity | Unknown:
+    """The one identity that these functions answer initialize with. `home` is the module that has to know it."""
     found = list(identities(code, places))
     if not found:
         return Unknown("no initialize answer was found, so neither name nor capabilities are known")
     place, node = found[0]
     if any(ast.dump(_without_version(code, other, n)) != ast.dump(_without_version(code, place, node)) for other, n in found[1:]):
         return Unknown("initialize is answered in two different ways", found[1][0], found[1][1])
-    entries = {code.text(key, place): value for key, value in zip(node.keys, node.values, strict=True) if key is not None}
+    entries = _entries(code, node, place)
     for changed in _alterations(place, node):
         later = _instructions(changed, place) if "instructions" not in entries else None
         if later is None:
             return Unknown("the initialize answer is changed after it was written down", place, changed)
         entries["instructions"] = later
-    parts: dict[str, Part] = {}
-    for name, key in FIELDS.items():
-        if (value := entries.get(key)) is not None:
-            part = _part(code, value, place)
-            if isinstance(part, Unknown):
-                return part
-            parts[name] = part
-    if (doubt := _of_instance(code, place, parts)) is not None:
-        return doubt
+    parts = _parts(code, entries, place, literal=place.unit is not home)
+    if not isinstance(parts, Unknown) and (doubt := _of_instance(code, place, parts)) is not None:
+        # What each object is given anew, and nobody changes, is known without one.
+        parts = _parts(code, entries, place, literal=True)
+        if isinstance(parts, Unknown) or _of_instance(code, place, parts) is not None:
+            return doubt
+    if isinstance(parts, Unknown):
+        return parts
     if "info" not in parts or "capabilities" not in parts:
         missing = "serverInfo" if "info" not in parts else "capabilities"
         return Unknown(f"the initialize answer has no {missing}", place, node)
     return Identity(place, node, parts["info"], parts["capabilities"], parts.get("instructions"))
 
 
-def _without_version(code: Code, place: Place, node: ast.Dict) -> ast.Dict:
-    pairs = [(k, v) for k, v in zip(node.keys, node.values, strict=True) if k is not None and code.text(k, place) in FIELDS.values()]
-    return ast.Dict(keys=[k for k, _ in pairs], values=[v for _, v in pairs])
+def _entries(code: Code, node: ast.Dict | ast.Call, place: Place) -> dict[str, ast.expr]:
+    """The fields of an answer, by their names on the wire."""
+    if isinstance(node, ast.Call):
+        return {_SPELLINGS.get(keyword.arg, keyword.arg): keyword.value for keyword in node.keywords if keyword.arg}
+    pairs = ((code.text(key, place), value) for key, value in zip(node.keys, node.values, strict=True) if key is not None)
+    return {key: value for key, value in pairs if key is not None}
 
 
-def _alterations(place: Place, node: ast.Dict) -> Iterator[ast.AST]:
+def _parts(code: Code, entries: dict[str, ast.expr], place: Place, *, literal: bool) -> dict[str, Part] | Unknown:
+    """The parts; with `literal`, attributes of the object that are the same for all of its kind are spelled out."""
+    parts: dict[str, Part] = {}
+    for name, key in FIELDS.items():
+        if (value := entries.get(key)) is not None and not (isinstance(value, ast.Constant) and value.value is None):
+            part = _part(code, value, place, literal)
+            if isinstance(part, Unknown):
+                return part
+            parts[name] = part
+    return parts
+
+
+def _without_version(code: Code, place: Place, node: ast.Dict | ast.Call) -> ast.Dict:
+    pairs = [(key, value) for key, value in _entries(code, node, place).items() if key in FIELDS.values()]
+    return ast.Dict(keys=[ast.Constant(key) for key, _ in pairs], values=[value for _, value in pairs])
+
+
+def _alterations(place: Place, node: ast.Dict | ast.Call) -> Iterator[ast.AST]:
     """What stores into the answer, or into its identity, once it has a name."""
     holder: ast.AST = node
     for around in place.unit.module.ancestors(node):
@@ -234,8 +262,8 @@ def _is_guarded(place: Place, node: ast.AST) -> bool:
     return any(isinstance(around, ast.If) and "__main__" in ast.unparse(around.test) for around in place.unit.module.ancestors(node))
 
 
-def _part(code: Code, node: ast.expr, place: Place) -> Part | Unknown:
-    spelling = _spelled(node, place, len(_body(place)), 0)
+def _part(code: Code, node: ast.expr, place: Place, literal: bool) -> Part | Unknown:
+    spelling = _spelled(node, place, len(_body(place)), 0, literal)
     if isinstance(spelling, Unknown):
         return spelling
     if "cls" in spelling.names:
@@ -247,10 +275,30 @@ def _part(code: Code, node: ast.expr, place: Place) -> Part | Unknown:
     else:
         needs = Needs.IMPORT
     hoist = needs is Needs.IMPORT and not spelling.inner and not isinstance(node, ast.Name | ast.Attribute)
-    return Part(spelling, needs, hoist)
+    inner = spelling.inner[0][1].node if len(spelling.inner) == 1 and spelling.inner[0][0] is node else node
+    return Part(spelling, needs, hoist, _is_model(code, inner, place))
 
 
-def _spelled(node: ast.expr, place: Place, before: int, depth: int) -> Spelling | Unknown:
+def _is_own(node: ast.Attribute) -> bool:
+    return isinstance(node.value, ast.Name) and node.value.id == "self"
+
+
+def _is_model(code: Code, node: ast.expr, place: Place) -> bool:
+    """Whether an expression makes an object of a pydantic model."""
+    found = code.target(node.func, place) if isinstance(node, ast.Call) else None
+    pending = [found] if found is not None and not isinstance(found, Place) else []
+    for owner in pending:
+        holder = owner.unit.classes.get(owner.name)
+        for base in holder.bases if holder else ():
+            if (owner.unit.names.dotted(base) or "").rpartition(".")[2] == "BaseModel":
+                return True
+            above = code.target(base, Place(owner.unit, None))
+            if above is not None and not isinstance(above, Place) and above not in pending:
+                pending.append(above)
+    return False
+
+
+def _spelled(node: ast.expr, place: Place, before: int, depth: int, literal: bool) -> Spelling | Unknown:
     """The spelling of an expression; `before` numbers the statement of the function that it stands in."""
     if depth > _MAX_DEPTH or any(isinstance(n, ast.Await | ast.Yield | ast.YieldFrom | ast.NamedExpr) for n in descend(node)):
         return Unknown("the initialize answer waits for something", place, node)
@@ -260,11 +308,15 @@ def _spelled(node: ast.expr, place: Place, before: int, depth: int) -> Spelling 
             n.id for n in descend(node) if isinstance(n, ast.Name)
         }:
             return Unknown("the initialize answer depends on the request", place, node)
-    inner: list[tuple[ast.Name, Spelling]] = []
+    inner: list[tuple[ast.Name | ast.Attribute, Spelling]] = []
     for name in descend(node):
+        if literal and isinstance(name, ast.Attribute) and _is_own(name) and place.owner:
+            if (alike := _alike(name.attr, place)) is not None:
+                inner.append((name, alike))
+            continue
         if not isinstance(name, ast.Name) or name.id in bound or (name.id == "self" and place.owner):
             continue
-        found = _local(name, place, before, depth)
+        found = _local(name, place, before, depth, literal)
         if isinstance(found, Unknown):
             return found
         if found is not None:
@@ -272,7 +324,41 @@ def _spelled(node: ast.expr, place: Place, before: int, depth: int) -> Spelling 
     return Spelling(node, tuple(inner))
 
 
-def _local(name: ast.Name, place: Place, before: int, depth: int) -> Spelling | Unknown | None:
+def _alike(attr: str, place: Place) -> Spelling | None:
+    """What an attribute is for every object of the class: set once, in the constructor, from no parameter, and never changed."""
+    stores: list[tuple[Place, ast.expr]] = []
+    for other in place.unit.places:
+        for node in other.nodes:
+            if not isinstance(node, ast.Attribute) or node.attr != attr:
+                continue
+            parent = place.unit.module.parents[node]
+            if isinstance(node.ctx, ast.Store):
+                if not isinstance(parent, ast.Assign | ast.AnnAssign) or parent.value is None:
+                    return None
+                stores.append((other, parent.value))
+            elif isinstance(node.ctx, ast.Del) or _is_changed(node, parent, place):
+                return None
+    if len(stores) != 1:
+        return None
+    home, value = stores[0]
+    plain = all(isinstance(n, ast.Dict | ast.List | ast.Constant | ast.Name | ast.expr_context) for n in descend(value))
+    if not plain or home.owner != place.owner or home.function is None or home.function.short != "__init__":
+        return None
+    free = {n.id for n in descend(value) if isinstance(n, ast.Name)}
+    return None if any(name in home.function.parameters or assigned(home, name) for name in free) else Spelling(value)
+
+
+def _is_changed(node: ast.Attribute, parent: ast.AST, place: Place) -> bool:
+    """`self.info["version"] = ...`, `self.info.update(...)`."""
+    parents = place.unit.module.parents
+    while isinstance(parent, ast.Subscript):
+        if isinstance(parent.ctx, ast.Store | ast.Del):
+            return True
+        parent = parents[parent]
+    return isinstance(parent, ast.Attribute) and parent.attr in _CHANGING and isinstance(parents[parent], ast.Call)
+
+
+def _local(name: ast.Name, place: Place, before: int, depth: int, literal: bool) -> Spelling | Unknown | None:
     """What a local name stands for at a statement; None for a name that is not local."""
     doubt = Unknown(f"`{name.id}` of the initialize answer cannot be known before the request", place, name)
     for around in place.enclosing():
@@ -280,7 +366,11 @@ def _local(name: ast.Name, place: Place, before: int, depth: int) -> Spelling | 
             return doubt
         if not assigned(around, name.id):
             continue
-        if around != place or not _is_straight(place, name.id):
+        if around != place:
+            return doubt
+        if (only := _only(name, place)) is not None:
+            return _spelled(only, place, before, depth + 1, literal)
+        if not _is_straight(place, name.id):
             return doubt
         for at, statement in reversed(list(enumerate(_body(place)[:before]))):
             match statement:
@@ -289,9 +379,32 @@ def _local(name: ast.Name, place: Place, before: int, depth: int) -> Spelling | 
                     | ast.AnnAssign(target=ast.Name(id=found), value=ast.expr() as value)
                 ):
                     if found == name.id:
-                        return _spelled(value, place, at, depth + 1)
+                        return _spelled(value, place, at, depth + 1, literal)
         return doubt
     return None
+
+
+def _only(name: ast.Name, place: Place) -> ast.expr | None:
+    """The one value that a local is given, in a block around its use and before it; nothing changes it afterwards."""
+    values, module = assigned(place, name.id), place.unit.module
+    if len(values) != 1 or values[0] is None:
+        return None
+    statement = module.parents[values[0]]
+    if not isinstance(statement, ast.Assign | ast.AnnAssign):
+        return None
+    around = [name, *module.ancestors(name)]
+    holder = module.parents[statement]
+    blocks = [block for block in (getattr(holder, kind, None) for kind in ("body", "orelse", "finalbody")) if isinstance(block, list)]
+    block = next((one for one in blocks if statement in one), [])
+    if not any(one in around for one in block[block.index(statement) + 1 :] if statement in block):
+        return None
+    for node in place.nodes:
+        match node:
+            case ast.Subscript(value=ast.Name(id=found), ctx=ast.Store() | ast.Del()) if found == name.id:
+                return None
+            case ast.Call(func=ast.Attribute(value=ast.Name(id=found), attr=attr)) if found == name.id and attr in {*_CHANGING, "append"}:
+                return None
+    return values[0]
 
 
 def _body(place: Place) -> list[ast.stmt]:

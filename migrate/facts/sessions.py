@@ -40,7 +40,7 @@ def session_gates(module: Module) -> Iterator[Gate]:
 
 def conditions(module: Module) -> Iterator[Condition]:
     """Everything that refuses a request because it has no session; not what 2026-07-28 requests pass already."""
-    values = _Values(module)
+    values = Values(module)
     for node in module.nodes(ast.If):
         function = module.function_of(node)
         if function is None or _is_open(node.test):
@@ -53,7 +53,7 @@ def conditions(module: Module) -> Iterator[Condition]:
                     yield Condition(part, seen, node, _is_access(body))
 
 
-class _Values:
+class Values:
     """Which expressions of a module are sessions, their ids, or where they are found."""
 
     def __init__(self, module: Module) -> None:
@@ -81,6 +81,8 @@ class _Values:
             case ast.Name(id=name) if not _SESSION.search(name):
                 given = function.assigned.get(name, [])
                 return bool(given) and all(self.holds(value, function, depth + 1) for value in given)
+            case ast.Attribute(value=value, attr="id" | "key" | "token") if self.holds(value, function, depth + 1):
+                return True
             case ast.Name() | ast.Attribute():
                 return _SESSION.search(ast.unparse(node)) is not None
             case ast.Constant(value=str() as text):

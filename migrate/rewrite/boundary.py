@@ -13,10 +13,11 @@ from ..facts.emissions import Emission, Send, block_of, is_flush, leaving
 from ..facts.functions import Def, Module
 from ..facts.hooks import Blocker, Hook, Strategy, has_usual_self
 from ..facts.identity import Needs, Part, Spelling, is_builtin, is_defined_by, is_pure
+from ..facts.sessionless import Way
 from ..facts.syntax import descend
 from ..rule import Era
 from ..source import Span
-from . import asking, cut, hosting, module
+from . import asking, cut, hosting, module, sessions
 from .edits import Edit
 from .lazy import cst
 from .lines import above, below, block, call, deeper, enclosing_parentheses, indent_of, line_start, moved, next_line, start_of, step_of
@@ -90,6 +91,7 @@ class _Wire:
             *(edit for emission in self.hook.outgoing for edit in self._outgoing(emission)),
             *self._tests(),
             *self._gates(),
+            *self._without_session(),
             *plan.edits,
         ]
         if self.hook.outgoing:
@@ -134,7 +136,7 @@ class _Wire:
                 texts[name] = '""' if name == "instructions" else "{}"
                 yield self._assigned(name, part, foreign)
                 continue
-            text = self._text(part.spelling)
+            text = self._text(part.spelling) + (".model_dump(by_alias=True, exclude_none=True)" if part.model else "")
             if part.needs is Needs.CALL or part.names & late:
                 texts[name] = f"lambda: {text}"
             elif part.hoist and self.era is Era.DUAL and not foreign:
@@ -156,6 +158,7 @@ class _Wire:
         theirs, own = self.hook.identity.place.unit, self.hook.place.unit
         source = theirs.module.source
         parts = (self.hook.identity.info, self.hook.identity.capabilities, self.hook.identity.instructions)
+        names = {name for name in names if own.names.imports.get(name, "") != theirs.names.imports.get(name)}
         beside = PurePosixPath(source.path).parent == PurePosixPath(self.source.path).parent
         if any(part is not None and part.needs is not Needs.IMPORT for part in parts) or (names and (not beside or names & self.taken)):
             self._stop(
@@ -543,6 +546,25 @@ class _Wire:
             alone = isinstance(parent, ast.If | ast.While | ast.match_case | ast.Return | ast.Assert)
             same = isinstance(parent, ast.BoolOp) and isinstance(parent.op, joint)
             yield Edit(self.module.span(node), made if alone or same else f"({made})")
+
+    def _without_session(self) -> Iterator[Edit]:
+        """No request of this revision has a session: it passes what asks for one, and leaves the book-keeping alone."""
+        for gate in self.hook.gates:
+            span = self.module.span(gate)
+            edits = list(sessions.ungated(span, self.module, self.tree)) if self.era is Era.MODERN else []
+            yield from edits or sessions.opened(span, self.module, self.handle)
+        for way, place, node in self.hook.spared:
+            if way is Way.LEAVE:
+                assert place.function
+                body = place.function.node.body
+                first = body[1] if len(body) > 1 and _is_docstring(body[0]) else body[0]
+                yield above(self.module, first, f"if {self.handle}.modern:\n{self.step}return None\n")
+            else:
+                start = self.module.span(node).start
+                yield Edit(
+                    Span(start, start), f"if not {self.handle}.modern:{self.source.newline}{indent_of(self.source, start)}{self.step}"
+                )
+                yield from deeper(self.module, node, node, self.step)
 
     # -- helpers ------------------------------------------------------------------
     def _free(self, name: str) -> str:
