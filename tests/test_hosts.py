@@ -448,6 +448,54 @@ def test_an_ending_is_found_in_groups_and_in_the_middle_of_a_stream(mcp: Any, mo
     assert not mcp.modern
 
 
+def queued(work: Callable[[Any], Any], cleaned: list[bool], *first: bytes) -> Any:
+    """An application that works in a task, and streams what the task puts into a queue until there is a None."""
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        out: asyncio.Queue[Any] = asyncio.Queue()
+
+        async def worker() -> None:
+            await out.put(await asyncio.to_thread(work, out))
+            await out.put(None)
+
+        task = asyncio.create_task(worker())
+        await send({"type": "http.response.start", "status": 200, "headers": [(b"content-type", b"text/event-stream")]})
+        try:
+            for text in first:
+                await send({"type": "http.response.body", "body": text, "more_body": True})
+            while (event := await out.get()) is not None:
+                await send({"type": "http.response.body", "body": b"data: " + event + b"\n\n", "more_body": True})
+            await send({"type": "http.response.body", "body": b""})
+        finally:
+            cleaned.append(task.done())
+
+    return app
+
+
+def test_a_question_in_a_task_that_nobody_waits_for_ends_the_stream_that_waits_for_its_queue(mcp: Any) -> None:
+    cleaned: list[bool] = []
+    message = call("x", client=CALLER)
+    progress = b'data: {"jsonrpc": "2.0", "method": "notifications/progress", "params": {}}\n\n'
+    for first, kind in (((), "application/json"), ((progress,), "text/event-stream")):
+        app = mcp.asgi(queued(lambda out: mcp.ask("elicitation/create", {"message": "?"}), cleaned, *first), "/mcp")
+        status, given, text = asgi(app, json.dumps(message).encode(), headers(message))
+        assert (status, given["content-type"]) == (200, kind)
+        assert content(given, text)["result"]["resultType"] == "input_required"
+    assert cleaned == [True, True]
+    refused = call("x")
+    assert asgi(app, json.dumps(refused).encode(), headers(refused))[1]["content-type"] == "text/event-stream"
+
+
+def test_a_stream_of_nothing_but_its_reply_is_no_stream(mcp: Any) -> None:
+    done = b'{"jsonrpc": "2.0", "id": 1, "error": {"code": -32601, "message": "m"}}'
+    message = request("tools/list")
+    body, given = json.dumps(message).encode(), headers(message)
+    status, found, text = asgi(mcp.asgi(queued(lambda out: done, []), "/mcp"), body, given)
+    assert (status, found["content-type"], json.loads(text)["error"]["code"]) == (404, "application/json", -32601)
+    status, found, text = asgi(mcp.asgi(queued(lambda out: done, [], b": hello\n\n"), "/mcp"), body, given)
+    assert (status, found["content-type"], content(found, text)["error"]["code"]) == (200, "text/event-stream", -32601)
+
+
 def test_the_answer_to_a_question_about_the_server_does_not_wait_for_the_end_of_a_stream(mcp: Any) -> None:
     async def endless(scope: Any, receive: Any, send: Any) -> None:
         await send({"type": "http.response.start", "status": 200, "headers": [(b"content-type", b"text/event-stream")]})

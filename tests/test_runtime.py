@@ -899,6 +899,40 @@ def test_consent_is_for_the_exact_question() -> None:
     assert [question["params"]["message"] for question in again["inputRequests"].values()] == ["Delete B?"]
 
 
+def test_a_form_with_one_field_to_fill_in_is_asked_under_its_name() -> None:
+    def form(message: str, kind: str) -> Any:
+        return {"message": message, "requestedSchema": {"type": "object", "properties": {"user_name": {"type": kind}}}}
+
+    call = asker(("elicitation/create", form("Your name?", "string")), ("elicitation/create", form("And before?", "string")))
+    answers: list[Any] = [{"action": "accept", "content": {"user_name": name}} for name in ("Ada", "Byron")]
+    asked = call()["result"]
+    assert list(asked["inputRequests"]) == ["user_name"]
+    again = call(inputResponses={"user_name": answers[0]}, requestState=asked["requestState"])["result"]
+    assert again["inputRequests"]["user_name"]["params"]["message"] == "And before?"
+    done = call(inputResponses={"user_name": answers[1]}, requestState=again["requestState"])
+    assert done["result"]["answers"] == answers
+    # Who knows the name can answer before it is asked, but only the first question.
+    early = call(inputResponses={"user_name": answers[0], "other": {}})["result"]
+    assert early["inputRequests"] == again["inputRequests"]
+    agreed = asker(("elicitation/create", form("Delete all?", "boolean")))
+    assert agreed(inputResponses={"user_name": {"action": "accept"}})["result"]["resultType"] == "input_required"
+
+
+def test_the_answer_to_a_field_counts_for_the_exact_question() -> None:
+    mcp, text = server(), ["The name of A?"]
+
+    @mcp.boundary
+    def handle(message: Any) -> Any:
+        form = {"message": text[0], "requestedSchema": {"type": "object", "properties": {"name": {"type": "string"}}}}
+        return reply_with(result=mcp.ask("elicitation/create", form))
+
+    first = handle(modern("tools/call", elicitation={}))["result"]
+    text[0] = "The name of B?"
+    extra = {"inputResponses": {"name": {"action": "accept"}}, "requestState": first["requestState"]}
+    again = handle(modern("tools/call", extra, elicitation={}))["result"]
+    assert again["inputRequests"]["name"]["params"]["message"] == "The name of B?"
+
+
 def state(call: Callable[..., Any]) -> str:
     text: str = call()["result"]["requestState"]
     return text

@@ -90,7 +90,12 @@ class _Request:
     # [ask]
     asked: int = 0
     answers: Message = field(default_factory=dict)
+    question: Any = None  # that the client has been asked in the round before
     # [/ask]
+    # [exchange]
+    ending: Ending | None = None  # what has ended it, in whatever task
+    wake: Callable[[], object] = int
+    # [/exchange]
 
 
 # A context variable, so that tasks and threads do not see each other's request.
@@ -103,6 +108,12 @@ class Ending(BaseException):
     def __init__(self, text: str, **body: Message) -> None:
         super().__init__(text)
         self.body = body
+        # [exchange]
+        request = _current.get()
+        if request is not None:
+            request.ending = self
+            request.wake()
+        # [/exchange]
 
 
 class Refused(Ending):
@@ -371,23 +382,26 @@ class Stateless:
             required: Message = {capability: {part: {} for part in parts}}
             raise Refused(-32021, f"The client cannot answer {method}", requiredCapabilities=required)
         request.asked += 1
-        key = f"{capability}-{request.asked}"
+        key = name = f"{capability}-{request.asked}"
         if capability == "elicitation" and mode == "form":
             # Consent is for the exact question: if it changes between the rounds, it is asked again.
             key += "-" + _digest(asked)[:8]
+            name = _sole_field(asked) or key
         if key not in request.answers:
             given = _dict(request.params.get("inputResponses"))
-            if key not in given:
-                questions = {key: {"method": method, **({"params": asked} if asked else {})}}
-                result = {"resultType": "input_required", "inputRequests": questions, "requestState": _sealed(request)}
-                raise InputRequired("input required", result=result)
-            answer = _dict(given[key])
+            # A name of the server's own may be known before it is asked, but not what a later question will be.
+            fits = name == key or request.question == key or (request.question is None and request.asked == 1)
+            if name not in given or not fits:
+                questions = {name: {"method": method, **({"params": asked} if asked else {})}}
+                result: Message = {"resultType": "input_required", "inputRequests": questions}
+                raise InputRequired("input required", result={**result, "requestState": _sealed(request, key)})
+            answer = _dict(given[name])
             fits = isinstance(answer.get(member), kind)
             if capability == "elicitation":
                 fits = answer.get(member) in ("accept", "decline", "cancel")
                 fits = fits and isinstance(answer.get("content") or {}, dict)
             if not fits:
-                raise Refused(-32602, f"Invalid params: inputResponses[{key!r}] does not answer {method}")
+                raise Refused(-32602, f"Invalid params: inputResponses[{name!r}] does not answer {method}")
             request.answers[key] = answer
         return _dict(request.answers[key])
 
@@ -440,7 +454,7 @@ class Stateless:
         request = _Request(message["id"], method, params, meta)
         # [ask]
         if method in _NAMED:
-            request.answers = _opened(request)
+            request.answers, request.question = _opened(request)
         # [/ask]
         return request
 
@@ -584,19 +598,27 @@ def _about(request: _Request) -> str:
     return _digest([request.method, {key: value for key, value in request.params.items() if key not in hidden}])
 
 
-def _sealed(request: _Request) -> str:
+def _sole_field(asked: Message) -> str:
+    """The name of the only field of a form, if that is one to fill in; what is only to be agreed to has none."""
+    (name, kind), *more = [*_dict(_dict(asked.get("requestedSchema")).get("properties")).items()] or [("", None)]
+    fills = _dict(kind).get("type") in ("string", "number", "integer") and "enum" not in kind and not more
+    return str(name) if fills else ""
+
+
+def _sealed(request: _Request, question: str) -> str:
     """What this round knows, for the client to bring back: signed, for this request only, and not for ever."""
     until = int(time.time()) + _STATE_SECONDS
-    body = json.dumps({"about": _about(request), "until": until, "answers": request.answers}).encode()
+    state = {"about": _about(request), "until": until, "answers": request.answers, "question": question}
+    body = json.dumps(state).encode()
     return base64.urlsafe_b64encode(hmac.digest(_STATE_KEY, body, "sha256") + body).decode()
 
 
-def _opened(request: _Request) -> Message:
-    """What earlier rounds knew. Whatever the client has made up or changed is refused."""
+def _opened(request: _Request) -> tuple[Message, Any]:
+    """What earlier rounds knew, and what was asked in the last one. What the client has made up is refused."""
     if not isinstance(request.params.get("inputResponses", {}), dict):
         raise Refused(-32602, "Invalid params: inputResponses must be an object")
     if "requestState" not in request.params:
-        return {}
+        return {}, None
     try:
         raw = base64.urlsafe_b64decode(request.params["requestState"])
         # Base64 has many spellings of the same bytes; only the one that was given counts.
@@ -604,7 +626,7 @@ def _opened(request: _Request) -> Message:
         if ours and hmac.compare_digest(raw[:32], hmac.digest(_STATE_KEY, raw[32:], "sha256")):
             state = _dict(json.loads(raw[32:]))
             if state["about"] == _about(request) and state["until"] >= time.time():
-                return _dict(state["answers"])
+                return _dict(state["answers"]), state["question"]
     except (TypeError, ValueError):
         pass
     raise Refused(-32602, "Invalid params: requestState does not belong to this request or is too old")

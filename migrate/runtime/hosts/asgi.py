@@ -15,6 +15,8 @@ from .streams import _STREAM
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 App = Callable[[Any, Any, Any], Awaitable[None]]
+# Seconds that an event stream may take to bring its reply and be none, and that an application has to end when its request has.
+_PATIENCE, _GRACE = 1.0, 0.2
 
 
 class Host(_Exchanging):
@@ -58,7 +60,7 @@ class _Asgi:
             try:
                 # Without extensions, which could send a body past us.
                 given = {**scope, "headers": headers, "extensions": {}}
-                await self.app(given, _replay(exchange.body, receive), taken.send)
+                await taken.follow(self.app(given, _replay(exchange.body, receive), taken.send))
             except BaseException as error:
                 ending = _ending(error)
                 if exchange.early is None and ending is not None:
@@ -91,7 +93,28 @@ class _Taken:
         self.exchange, self._send = exchange, send
         self.status, self.headers, self.body = 500, list[tuple[str, str]](), b""
         self.events: _Events | None = None
-        self.is_sent = False
+        self.is_begun, self.is_sent = False, False
+        self.lock = asyncio.Lock()
+
+    async def follow(self, running: Awaitable[None]) -> None:
+        """Waits for the application; not for ever if its request has ended in a task that nobody waits for."""
+        loop = asyncio.get_running_loop()
+        task, ended = asyncio.ensure_future(running), loop.create_future()
+        self.exchange.request.wake = lambda: loop.call_soon_threadsafe(ended.cancel)
+        try:
+            await asyncio.wait({task, ended}, timeout=_PATIENCE, return_when=asyncio.FIRST_COMPLETED)
+            if self.events is not None and not (task.done() or ended.done()):
+                # Clients wait longer for the next event than for the first byte.
+                async with self.lock:
+                    await self._pass(b"")
+            await asyncio.wait({task, ended}, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait({task}, timeout=_GRACE if ended.done() else None)
+            if not task.done() and self.exchange.request.ending is not None:
+                raise self.exchange.request.ending
+        finally:
+            task.cancel()
+            await asyncio.wait({task})
+        await task
 
     async def send(self, message: Message) -> None:
         if message["type"] == "http.response.start":
@@ -99,26 +122,37 @@ class _Taken:
             self.headers = _decoded_pairs(message.get("headers", ()))
             if self.exchange.streams(self.status, self.headers):
                 self.events = _Events(self.exchange)
-                kept = _encoded(_kept(self.headers))
-                await self._send({"type": "http.response.start", "status": self.status, "headers": kept})
         elif message["type"] == "http.response.body" and self.events is None:
             self.body += message.get("body", b"")
             if self.exchange.early is not None and _is_stream(self.headers):
                 # Nobody waits for this stream, and it may have no end.
                 raise Ending("the status is known")
         elif message["type"] == "http.response.body" and self.events is not None and not self.is_sent:
-            chunk = self.events.feed(message.get("body", b""))
-            # Whatever comes after the reply is not for this client.
-            self.is_sent = self.events.is_done
-            await self._send({"type": "http.response.body", "body": chunk, "more_body": not self.is_sent})
+            async with self.lock:
+                if chunk := self.events.feed(message.get("body", b"")):
+                    await self._pass(chunk)
 
     async def end(self, ending: Ending | None) -> None:
         if self.events is None:
             whole = self.status, self.headers, self.body
             await _send(self._send, self.exchange.ended(ending) if ending else self.exchange.answer(*whole))
         elif not self.is_sent:
-            rest = self.events.reply(ending.body) if ending else self.events.end()
-            await self._send({"type": "http.response.body", "body": rest, "more_body": False})
+            await self._pass(self.events.reply(ending.body) if ending else self.events.end())
+
+    async def _pass(self, chunk: bytes) -> None:
+        """A part of the event stream. Whatever comes after the reply is not for this client."""
+        assert self.events is not None
+        if self.is_sent:
+            return
+        self.is_sent = self.events.is_done
+        if self.is_begun:
+            await self._send({"type": "http.response.body", "body": chunk, "more_body": not self.is_sent})
+        elif self.is_sent and chunk.count(b"\n\n") == 1:
+            await _send(self._send, self.events.whole(_kept(self.headers)))
+        else:
+            self.is_begun = True
+            await self._send({"type": "http.response.start", "status": self.status, "headers": _encoded(_kept(self.headers))})
+            await self._send({"type": "http.response.body", "body": chunk, "more_body": not self.is_sent})
 
 
 async def _send(send: Send, answer: _Answer) -> None:

@@ -132,12 +132,18 @@ class _Exchange:
         text = f"{self.request.method} was answered with HTTP {status}"
         error: Message = {"code": -32602 if wrong else -32603, "message": text}
         error |= {"data": own} if isinstance(own, dict) and status >= 400 else {}
-        return self._sent(self.finished({"error": error}), 200, kept)
+        reply = self.finished(self.lost(error))
+        return self._sent(reply, _status(reply), kept)
 
     def ended(self, ending: Ending) -> _Answer:
         """The answer to a request that the server's own code has not come back from."""
         reply = self.finished(ending.body)
         return _json(reply, _status(reply))
+
+    def lost(self, error: Message) -> Message:
+        """What to answer when the server's own code has no reply: how it ended, in whatever task that was."""
+        ending = self.request.ending
+        return {"error": error} if ending is None else ending.body
 
     def finished(self, reply: Message) -> Message:
         with self.running():
@@ -153,7 +159,12 @@ class _Events:
     """An event stream of the server's own code, in the shape of this revision, piece by piece."""
 
     def __init__(self, exchange: _Exchange) -> None:
-        self.exchange, self.rest, self.is_done = exchange, b"", False
+        self.exchange, self.rest = exchange, b""
+        self.replied: Message | None = None
+
+    @property
+    def is_done(self) -> bool:
+        return self.replied is not None
 
     def feed(self, chunk: bytes) -> bytes:
         *events, self.rest = (self.rest + chunk).replace(b"\r\n", b"\n").split(b"\n\n")
@@ -162,12 +173,17 @@ class _Events:
     def end(self) -> bytes:
         """The rest; a stream that ends without a reply gets one."""
         rest = self._event(self.rest)
-        lost = {"error": {"code": -32603, "message": "The stream ended without a reply"}}
-        return rest if self.is_done else rest + self.reply(lost)
+        lost = {"code": -32603, "message": "The stream ended without a reply"}
+        return rest if self.is_done else rest + self.reply(self.exchange.lost(lost))
+
+    def whole(self, headers: Pairs) -> _Answer:
+        """The answer of a stream that has brought its reply and nothing else yet: no stream."""
+        assert self.replied is not None
+        return self.exchange._sent(self.replied, _status(self.replied), headers)
 
     def reply(self, body: Message) -> bytes:
-        self.is_done = True
-        return _event(self.exchange.finished(body))
+        self.replied = self.exchange.finished(body)
+        return _event(self.replied)
 
     def _event(self, event: bytes) -> bytes:
         lines = event.split(b"\n")
