@@ -45,6 +45,18 @@ def keys_of(findings: Iterable[Finding], sources: Mapping[str, Source]) -> list[
     return keys
 
 
+def covered(keys: Iterable[Key], accepted: Iterable[Key]) -> frozenset[Key]:
+    """The keys that a baseline accepts. Equal lines cannot be told apart, so one takes the place of another that is gone."""
+    keys, accepted = frozenset(keys), frozenset(accepted)
+    gone = Counter(key[:3] for key in accepted - keys)
+    more = set()
+    for key in sorted(keys - accepted):
+        if gone[key[:3]]:
+            gone[key[:3]] -= 1
+            more.add(key)
+    return (keys & accepted) | more
+
+
 def dump(keys: Iterable[Key]) -> str:
     """The text of a baseline; sorted, one finding a line, so that a change of it is easy to review."""
     lines = [json.dumps(key._asdict()) for key in sorted(keys)]

@@ -71,6 +71,7 @@ Ignore = Annotated[list[str] | None, typer.Option(metavar="RULES", help="Do not 
 Exclude = Annotated[list[str] | None, typer.Option(metavar="PATTERNS", help="Leave out files and folders, with patterns as in .gitignore.")]
 EraOption = Annotated[Era | None, typer.Option("--era", help="Serve older clients too, or none but those of 2026-07-28. [default: dual]")]
 FailOnOption = Annotated[FailOn | None, typer.Option("--fail-on", help="Exit with 1 from this severity on. [default: error]")]
+Baseline = Annotated[Path | None, typer.Option("--baseline", metavar="FILE", help="Pass over what this file accepts.")]
 ConfigFile = Annotated[Path | None, typer.Option("--config", metavar="FILE", help="A TOML file of settings, in place of the nearest one.")]
 Gitignore = Annotated[bool, typer.Option("--respect-gitignore/--no-respect-gitignore", help="Leave out what .gitignore files name.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print findings and nothing else.")]
@@ -111,7 +112,7 @@ def check(
     era: EraOption = None,
     fail_on: FailOnOption = None,
     statistics: Annotated[bool, typer.Option("--statistics", help="Count the findings of each rule instead of showing them.")] = False,
-    accepted: Annotated[Path | None, typer.Option("--baseline", metavar="FILE", help="Pass over what this file accepts.")] = None,
+    accepted: Baseline = None,
     accept: Annotated[Path | None, typer.Option("--write-baseline", metavar="FILE", help="Accept all findings: write this file.")] = None,
     config: ConfigFile = None,
     respect_gitignore: Gitignore = True,
@@ -158,6 +159,7 @@ def fix(
     exclude: Exclude = None,
     era: EraOption = None,
     fail_on: FailOnOption = None,
+    accepted: Baseline = None,
     config: ConfigFile = None,
     respect_gitignore: Gitignore = True,
     quiet: Quiet = False,
@@ -177,6 +179,7 @@ def fix(
             fail_on=fail_on,
             config=config,
             respect_gitignore=respect_gitignore,
+            baseline=accepted,
         )
         run = Run(flags)
         before = _read(run)
@@ -254,7 +257,7 @@ def _flags(
     fail_on: FailOn | None,
     config: Path | None,
     respect_gitignore: bool,
-    baseline: Path | None = None,
+    baseline: Path | None,
 ) -> Flags:
     from .run import Flags
 

@@ -44,8 +44,13 @@ class Sieve:
         ]
 
     def open(self, source: Source, findings: Iterable[Finding]) -> list[Finding]:
-        """The findings of one file that no comment silences: those that `fix` may touch."""
-        return judge(source, self.wanted(findings), self.entries, self.active).kept
+        """The findings of one file that no comment silences and no baseline accepts: those that `fix` may touch."""
+        kept = judge(source, self.wanted(findings), self.entries, self.active).kept
+        if not self.accepted:
+            return kept
+        keys = baseline.keys_of(kept, {source.path: source})
+        accepted = baseline.covered(keys, (key for key in self.accepted if key.path == source.path))
+        return [finding for finding, key in zip(kept, keys, strict=True) if key not in accepted]
 
     def sift(
         self, findings: Iterable[Finding], sources: Mapping[str, Source], found: Iterable[str], *, settled: Iterable[Finding] = ()
@@ -71,16 +76,18 @@ class Sieve:
             suppressed += judged.silenced
         kept.sort(key=lambda finding: (finding.path, finding.span, finding.rule))
         keys = baseline.keys_of(kept, sources)
-        left = [(finding, key) for finding, key in zip(kept, keys, strict=True) if key not in self.accepted]
+        accepted = baseline.covered(keys, self.accepted) if self.accepted else frozenset[Key]()
+        left = [(finding, key) for finding, key in zip(kept, keys, strict=True) if key not in accepted]
         return Sifted(
             findings=[finding for finding, _ in left],
             fingerprints=[key.fingerprint for _, key in left],
             keys=[key for key in keys if key.rule != UNREADABLE],
             suppressed=suppressed,
             baselined=len(kept) - len(left),
-            stale=len(self._stale(keys, frozenset(found))),
+            stale=self._stale(keys, accepted, frozenset(found)),
         )
 
-    def _stale(self, keys: Sequence[Key], found: frozenset[str]) -> set[Key]:
-        """Accepted findings that are gone; a rule that did not run and a file that was not read say nothing about theirs."""
-        return {key for key in self.accepted - set(keys) if key.path in found and key.rule in self.active}
+    def _stale(self, keys: Sequence[Key], accepted: frozenset[Key], found: frozenset[str]) -> int:
+        """How many accepted findings are gone; a rule that did not run and a file that was not read say nothing about theirs."""
+        gone = [key for key in self.accepted.difference(keys) if key.path in found and key.rule in self.active]
+        return len(gone) - len(accepted - self.accepted)

@@ -46,6 +46,15 @@ def test_a_file_without_text_is_known_by_the_message():
     assert baseline.keys_of([one], {}) != baseline.keys_of([other], {})
 
 
+def test_an_equal_line_takes_the_place_of_one_that_is_gone():
+    first, second, third = (Key("a.py", "MCP103", "0" * 16, number) for number in range(3))
+    other = Key("a.py", "MCP201", "0" * 16, 0)
+    assert baseline.covered([first, second], {second}) == {second}
+    assert baseline.covered([first], {second}) == {first}
+    assert baseline.covered([first, second, other], {third, second}) == {first, second}
+    assert baseline.covered([other], {first}) == frozenset()
+
+
 KEYS = st.builds(Key, st.text(max_size=9), st.text(max_size=6), st.text("0123456789abcdef", max_size=16), st.integers(0, 99))
 
 

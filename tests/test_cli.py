@@ -250,6 +250,36 @@ def test_stale_entries_of_a_baseline_are_counted(run, tmp_path):
     assert "of the baseline without a finding any more" in run("check", "--baseline", "accepted.json").out
 
 
+@pytest.mark.parametrize("setting", [True, False], ids=["setting", "flag"])
+def test_fix_leaves_alone_what_the_baseline_accepts(run, tmp_path, setting):
+    file = put(tmp_path, "server.py")
+    run("check", "--write-baseline", "accepted.json", "--era", "modern")
+    if setting:
+        put(tmp_path, ".mcp-migrate.toml", 'baseline = "accepted.json"\n')
+    flags = () if setting else ("--baseline", "accepted.json")
+    done = run("fix", "--era", "modern", "--fail-on", "note", *flags)
+    assert (done.status, file.read_text()) == (0, SERVER)
+    assert "Nothing to fix" in done.out
+    assert "accepted by the baseline" in done.out
+    # What is new is fixed, and nothing else.
+    file.write_text(
+        SERVER.replace("    return None\n", '    if method == "notes/read":\n        raise KeyError(-32002, "Resource not found")\n')
+    )
+    before = file.read_text()
+    assert run("fix", "--era", "modern", "--unsafe-fixes", *flags).status == 0
+    assert file.read_text() == before.replace("KeyError(-32002", "KeyError(-32602")
+
+
+def test_a_fixed_line_does_not_wake_an_equal_one_that_is_accepted(run, tmp_path):
+    line = '    send({"error": {"code": -32002, "message": "Resource not found"}})\n'
+    file = put(tmp_path, "server.py", f"{SERVER}\n\ndef refuse():\n{line}")
+    run("check", "--write-baseline", "accepted.json", "--era", "modern")
+    file.write_text(file.read_text() + line)
+    done = run("fix", "--era", "modern", "--baseline", "accepted.json", "--fail-on", "note")
+    assert (done.status, file.read_text().count("-32602")) == (0, 1)
+    assert run("check", "--era", "modern", "--baseline", "accepted.json", "--fail-on", "note").status == 0
+
+
 @pytest.mark.parametrize(("text", "words"), [(None, "no such file"), ("{", "not JSON"), ('{"version": 7}', "version 1")])
 def test_a_baseline_that_cannot_be_used_is_an_error(run, tmp_path, text, words):
     put(tmp_path, "server.py")
