@@ -16,7 +16,7 @@ from .model import Class, FileFacts, Import, Ref, Role, Route, Store, Use, Value
 from .names import Names, local_names
 from .offers import offers
 from .questions import WORDS, questions
-from .routes import VERBS
+from .routes import BASES, VERBS
 from .sessions import session_gates
 from .shapes import alternatives, elements, is_callable, is_collection, is_empty_container, is_trivial, texts, valued
 from .syntax import FIELDS, descend
@@ -127,7 +127,7 @@ class _Statements(Expressions):
         self._parameters(node)
         self._local = {**(self._local or {}), **local_names(node)}
         self._around = ""
-        if node.name in ("do_GET", "do_DELETE"):
+        if node.name in ("do_GET", "do_DELETE") and not _only_refuses(node.body):
             self.facts.append(Route(self._name_span(node), node.name[3:], self._scope, path=self._stream_mark(node)))
         elif re.search(r"(^|_)handle_(get|delete)(_request|_stream)?$", node.name):
             self.facts.append(Route(self._name_span(node), "GET" if "get" in node.name else "DELETE", self._scope, path="#handler"))
@@ -144,6 +144,8 @@ class _Statements(Expressions):
                 self.facts.append(Class(self._name_span(node), "EventStore", self._scope))
             self._expression(base)
         self._scope = f"{self._scope}.{node.name}" if self._scope else node.name
+        if any((self.names.dotted(base) or "").endswith(BASES) for base in node.bases):
+            self._verbs(node)
         self._owner = self._scope
         self._local = None
         self._body(node.body)
@@ -361,6 +363,14 @@ class _Statements(Expressions):
                     for method in [verb.upper()] if verb in VERBS else self._listed_verbs(node):
                         self._route(function, method, path)
         self._expression(node)
+
+
+def _only_refuses(body: list[ast.stmt]) -> bool:
+    """`self.send_error(405)` and nothing else."""
+    match body:
+        case [ast.Expr(value=ast.Call(func=ast.Attribute(attr="send_error")))]:
+            return True
+    return False
 
 
 # Unbound, as in `expressions`.

@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 
 from . import vocabulary as words
-from .model import Envelope, Member, Result, Role, Stream, Value
+from .model import Envelope, Member, Ref, Result, Role, Stream, Value
 from .shapes import is_callable, is_named_version, text, value_kind
 from .walk import Walk, is_word
 
@@ -139,7 +139,8 @@ class Literals(Walk):
         """("Mcp-Session-Id", sid): a header of WSGI or ASGI."""
         if len(node.elts) == 2:
             value = self._value(node.elts[0])
-            if isinstance(value, str) and value.lower() in words.HEADERS:
+            named = isinstance(value, Ref) and "session" in value.name.lower()
+            if value is not None and (named or (isinstance(value, str) and value.lower() in words.HEADERS)):
                 self._use(Role.PAIR, value, node.elts[0])
                 self._claim(node.elts[0])
 

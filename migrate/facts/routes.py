@@ -9,6 +9,8 @@ from . import vocabulary as words
 from .model import Role, Route
 from .walk import Walk
 
+BASES = ("RequestHandler", "View", "HTTPEndpoint", "Resource")
+"""How classes end whose methods answer the verbs that they are named after."""
 VERBS = frozenset({"get", "post", "put", "delete", "patch", "options", "head"})
 
 
@@ -52,6 +54,14 @@ class Routes(Walk):
         if verb in ("GET", "DELETE", "POST"):
             scope = f"{self._scope}.{function.name}" if self._scope else function.name
             self.facts.append(Route(self._name_span(function), verb, scope, path=path + self._stream_mark(function)))
+
+    def _verbs(self, node: ast.ClassDef) -> None:
+        """`get` and `delete` beside the `post` of one class."""
+        methods = {part.name: part for part in node.body if isinstance(part, ast.FunctionDef | ast.AsyncFunctionDef)}
+        for verb in ("get", "delete") if "post" in methods else ():
+            if (method := methods.get(verb)) is not None:
+                scope = f"{self._scope}.{verb}"
+                self.facts.append(Route(self._name_span(method), verb.upper(), scope, path=self._stream_mark(method)))
 
     def _listed_verbs(self, node: ast.Call) -> Iterable[str]:
         for keyword in node.keywords:

@@ -52,6 +52,15 @@ _QUIET_CALLS = frozenset(
 _QUIET_BASES = frozenset(
     {"object", "Exception", "RuntimeError", "ValueError", "BaseModel", "TypedDict", "NamedTuple", "Enum", "Protocol", "ABC"}
 )
+# Classes of web frameworks, by the ends of their names, and what these look for in a class that derives from one.
+_WEB_BASES = ("RequestHandler", "View", "HTTPEndpoint", "Resource")
+_WEB_HOOKS = frozenset(
+    {"get", "post", "put", "delete", "patch", "head", "options", "dispatch", "setup", "handle", "finish", "initialize", "prepare"}
+    | {"on_finish", "on_connection_close", "data_received", "set_default_headers", "write_error", "get_current_user", "compute_etag"}
+    | {"log_message", "log_request", "log_error", "end_headers", "version_string", "date_time_string", "address_string", "send_error"}
+    | {"protocol_version", "server_version", "sys_version", "error_message_format", "error_content_type", "timeout", "rbufsize", "wbufsize"}
+    | {"SUPPORTED_METHODS", "http_method_names", "view_is_async", "methods", "decorators", "init_every_request"}
+)
 _DEFINITIONS = (cst.FunctionDef, cst.ClassDef, cst.Assign, cst.AnnAssign, cst.AugAssign)
 
 
@@ -119,7 +128,11 @@ class _Mentions:
         self._prefixes: set[str] = set()
         self.dynamic = False
         tree, self.masked = parse(source)
-        self._docstrings = {id(body[0].value) for body in _bodies(tree) if body and isinstance(body[0], ast.Expr)}
+        # Docstrings, and keys with values that name no function: `{"subscribe": True}` speaks of a capability.
+        self._silent = {id(body[0].value) for body in _bodies(tree) if body and isinstance(body[0], ast.Expr)}
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Dict):
+                self._silent |= {id(k) for k, v in zip(node.keys, node.values, strict=True) if isinstance(v, ast.Constant | ast.Dict)}
         self._classes = {node.name for node in ast.walk(tree) if isinstance(node, ast.ClassDef)}
         self._globals = {name for node in ast.walk(tree) if isinstance(node, ast.Global) for name in node.names}
         pending: list[_Standing] = [(statement, "", None) for statement in reversed(tree.body)]
@@ -147,7 +160,7 @@ class _Mentions:
         """Notes what one statement defines, and gives the statements in it; `holder` is the class that it stands in directly."""
         match node:
             case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
-                may_go = not node.decorator_list and (holder is None or name.startswith("_") or self._is_own(holder))
+                may_go = not node.decorator_list and (holder is None or name.startswith("_") or self._is_own(holder, name))
                 if scope == "" or holder is not None:
                     self._define(name, node, may_go=may_go, member=holder is not None)
                 if node.decorator_list:
@@ -187,7 +200,8 @@ class _Mentions:
             ):
                 self._define(name, node, may_go=quiet)
             case ast.Name(id=name) if holder is not None:
-                self._define(name, node, may_go=quiet and not holder.decorator_list and not holder.bases, member=True)
+                may_go = not holder.decorator_list and (not holder.bases or _is_web(holder, name))
+                self._define(name, node, may_go=quiet and may_go, member=True)
             case ast.Name(id=name):
                 self.functions[scope].stores[name].append(_Place(node, self._span(node), quiet, name))
             case ast.Attribute(value=ast.Name(id="self" | "cls"), attr=name):
@@ -207,9 +221,11 @@ class _Mentions:
                 else:
                     self.functions[scope].stores[name].append(_Place(ast.Pass(), self._span(part), False, name))
 
-    def _is_own(self, holder: ast.ClassDef) -> bool:
-        """Whether nobody outside of this file can expect the class to have a method of a certain name."""
-        return all(isinstance(base, ast.Name) and (base.id in self._classes or base.id == "object") for base in holder.bases)
+    def _is_own(self, holder: ast.ClassDef, name: str) -> bool:
+        """Whether nobody outside of this file can expect the class to have a method of this name."""
+        return _is_web(holder, name) or all(
+            isinstance(base, ast.Name) and (base.id in self._classes or base.id == "object") for base in holder.bases
+        )
 
     def _derives_quietly(self, node: ast.ClassDef) -> bool:
         names = [base.id if isinstance(base, ast.Name) else base.attr if isinstance(base, ast.Attribute) else "" for base in node.bases]
@@ -234,7 +250,7 @@ class _Mentions:
                     self.functions[scope].loads.add(name)
                 case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name), args=args) if name in _BY_NAME:
                     self._by_name(args)
-                case ast.Constant(value=str() as text) if id(node) not in self._docstrings and re.fullmatch(r"[\w.:]{1,200}", text):
+                case ast.Constant(value=str() as text) if id(node) not in self._silent and re.fullmatch(r"[\w.:]{1,200}", text):
                     (self.quoted if text.isidentifier() else self.spelled).update(_WORD.findall(text))
                     for word in _WORD.findall(text):
                         self._uses[word].append(self._span(node))
@@ -263,6 +279,12 @@ class _Mentions:
             if key is args[1 if len(args) > 1 else 0] and not isinstance(key, ast.Constant):
                 self.dynamic = True
                 self._prefixes |= texts or {""}
+
+
+def _is_web(holder: ast.ClassDef, name: str) -> bool:
+    """Whether a class derives from nothing but a web framework's, which does not look for this name."""
+    named = [base.id if isinstance(base, ast.Name) else base.attr if isinstance(base, ast.Attribute) else "" for base in holder.bases]
+    return bool(named) and all(base.endswith(_WEB_BASES) for base in named) and name not in _WEB_HOOKS and not name.startswith("do_")
 
 
 def is_quiet(node: ast.expr) -> bool:
