@@ -122,6 +122,8 @@ def check(
     from .run import Run
 
     with guarded():
+        if statistics and output_format in (Format.SARIF, Format.GITHUB):
+            fail(f"--statistics has no form in {output_format.value}; use text or json")
         flags = _flags(
             paths,
             stdin_filename=stdin_filename,
@@ -290,9 +292,12 @@ def _split(values: list[str] | None) -> tuple[str, ...]:
 def _read(run: Run) -> Reading:
     progress = Progress()
     try:
-        return run.read(progress)
+        read = run.read(progress)
     finally:
         progress.clear()
+    if not read.checked and not read.unreadable:
+        say("warning: no Python files found under the given paths")
+    return read
 
 
 def _tell(report: Report, output_format: Format, file: Path | None, *, statistics: bool, quiet: bool) -> None:
@@ -307,7 +312,9 @@ def _rendered(report: Report, output_format: Format, *, colour: bool, statistics
     from .report import concise, github, json, sarif, text
 
     match output_format:
-        case Format.CONCISE | Format.TEXT if statistics:
+        case Format.JSON if statistics:
+            return json.statistics(report)
+        case _ if statistics:
             return text.statistics(report, colour=colour)
         case Format.CONCISE:
             return concise.render(report)

@@ -310,6 +310,24 @@ def test_a_report_that_cannot_be_written_is_an_error(run, tmp_path):
     assert "missing/report" in done.err
 
 
+def test_statistics_have_no_form_for_tools_that_want_places(run, tmp_path):
+    put(tmp_path, "server.py")
+    assert {entry["rule"] for entry in json.loads(run("check", "--statistics", "--output-format", "json").out)["statistics"]} >= {"MCP103"}
+    for name in ("sarif", "github"):
+        done = run("check", "--statistics", "--output-format", name)
+        assert (done.status, done.out) == (2, "")
+        assert "--statistics" in done.err
+
+
+@pytest.mark.parametrize("command", ["check", "fix"])
+def test_a_run_over_nothing_says_so(run, tmp_path, command):
+    put(tmp_path, "notes.txt", "x")
+    done = run(command)
+    assert (done.status, done.err) == (0, "mcp-migrate: warning: no Python files found under the given paths\n")
+    put(tmp_path, "app.py", "x = 1\n")
+    assert run(command).err == ""
+
+
 def test_statistics_count_rules(run, tmp_path):
     put(tmp_path, "server.py")
     assert re.search(r"^ *1  MCP103  \[.\] ping$", run("check", "--statistics").out, re.MULTILINE)

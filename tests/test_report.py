@@ -206,11 +206,24 @@ def test_github_commands_cannot_be_broken_out_of():
 SEEN = replace(BOTH, seen=(Seen("a.py", ("ping",), ("handle",)),), stale=1)
 
 
+@pytest.mark.parametrize("render", [json_report.render, json_report.statistics])
 @pytest.mark.parametrize("report", [BOTH, NONE, evil(), SEEN])
-def test_json_keeps_to_its_published_schema(report):
+def test_json_keeps_to_its_published_schema(report, render):
     schema = json.loads(files("mcp_migrate.report").joinpath("findings.schema.json").read_text())
     jsonschema.Draft202012Validator.check_schema(schema)
-    jsonschema.validate(json.loads(json_report.render(report)), schema, jsonschema.Draft202012Validator)
+    jsonschema.validate(json.loads(render(report)), schema, jsonschema.Draft202012Validator)
+
+
+def test_json_counts_in_place_of_findings_when_it_is_asked_to():
+    source = Source("a.py", "ping tasks ping\n")
+    findings = [at(source, "tasks", TASKS, applicability=Applicability.MANUAL), at(source, "ping"), at(source, "ping", nth=1)]
+    document = json.loads(json_report.statistics(report_of(*findings, source=source)))
+    assert document["statistics"] == [
+        {"rule": "MCP103", "name": "ping", "count": 2, "fixable": 2},
+        {"rule": "MCP114", "name": "core_tasks", "count": 1, "fixable": 0},
+    ]
+    assert document["summary"]["severity"]["error"] == 3
+    assert "findings" not in document
 
 
 def test_json_tells_everything_about_a_finding():
@@ -238,7 +251,9 @@ def test_json_has_no_field_that_its_schema_does_not_tell():
     schema = json.loads(files("mcp_migrate.report").joinpath("findings.schema.json").read_text())
     document = json.loads(json_report.render(SEEN))
     properties = schema["properties"]
-    assert document.keys() == properties.keys()
+    counted = json.loads(json_report.statistics(SEEN))
+    assert document.keys() | counted.keys() == properties.keys()
+    assert counted["statistics"][0].keys() == properties["statistics"]["items"]["properties"].keys()
     assert document["summary"].keys() == properties["summary"]["properties"].keys()
     assert document["files"][0].keys() == properties["files"]["items"]["properties"].keys()
     assert document["findings"][0].keys() == schema["$defs"]["finding"]["properties"].keys()
@@ -256,6 +271,14 @@ def test_sarif_results_point_to_their_rules():
     assert [rules[result["ruleIndex"]]["id"] == result["ruleId"] for result in run["results"]] == [True, True]
     assert rules[0]["help"]["text"] == "Nobody answers.\n\nInstead: Write something else.\n\nSource: SEP-0000"
     assert run["results"][0]["partialFingerprints"] == {"mcpMigrate/v1": "mark1"}
+
+
+def test_sarif_messages_are_sentences():
+    (run,) = json.loads(sarif.render(BOTH))["runs"]
+    assert [result["message"]["text"] for result in run["results"]] == [
+        "`ping` is gone. `mcp-migrate fix` does this.",
+        "`error_code` is gone; its meaning is not clear. Only a human can decide this.",
+    ]
 
 
 @pytest.mark.parametrize(

@@ -16,21 +16,35 @@ def render(report: Report) -> str:
     return json.dumps(_document(report), indent=2) + "\n"
 
 
+def statistics(report: Report) -> str:
+    """The report with how often each rule was found, the most frequent first, in place of its findings and files."""
+    names, fixable = {place.rule: place.name for place in report.places}, report.fixable
+    counts = [{"rule": rule, "name": names[rule], "count": number, "fixable": fixable[rule]} for rule, number in report.by_rule]
+    return json.dumps({**_head(report), "statistics": counts, "summary": _summary(report)}, indent=2) + "\n"
+
+
 def _document(report: Report) -> dict[str, Any]:
-    severities, applicabilities = report.by_severity, report.by_applicability
     return {
-        "version": VERSION,
-        "era": report.era.value,
+        **_head(report),
         "findings": [_finding(place) for place in report.places],
         "files": [{"path": seen.path, "evidence": list(seen.evidence), "boundary": list(seen.boundary)} for seen in report.seen],
-        "summary": {
-            "checked": report.checked,
-            "severity": {severity.word: severities[severity] for severity in reversed(Severity)},
-            "applicability": {applicability.word: applicabilities[applicability] for applicability in reversed(Applicability)},
-            "suppressed": report.suppressed,
-            "baselined": report.baselined,
-            "stale": report.stale,
-        },
+        "summary": _summary(report),
+    }
+
+
+def _head(report: Report) -> dict[str, Any]:
+    return {"version": VERSION, "era": report.era.value}
+
+
+def _summary(report: Report) -> dict[str, Any]:
+    severities, applicabilities = report.by_severity, report.by_applicability
+    return {
+        "checked": report.checked,
+        "severity": {severity.word: severities[severity] for severity in reversed(Severity)},
+        "applicability": {applicability.word: applicabilities[applicability] for applicability in reversed(Applicability)},
+        "suppressed": report.suppressed,
+        "baselined": report.baselined,
+        "stale": report.stale,
     }
 
 

@@ -74,6 +74,11 @@ class Report:
         return Counter(place.applicability for place in self.places)
 
     @property
+    def fixable(self) -> Counter[str]:
+        """How many findings of each rule have an edit."""
+        return Counter(place.rule for place in self.places if place.fix)
+
+    @property
     def by_rule(self) -> list[tuple[str, int]]:
         """Ids with how often they were found, the most frequent first."""
         return sorted(Counter(place.rule for place in self.places).items(), key=lambda item: (-item[1], item[0]))

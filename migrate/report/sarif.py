@@ -63,7 +63,7 @@ def _result(place: Place, index: int) -> dict[str, Any]:
         "ruleId": place.rule,
         "ruleIndex": index,
         "level": _LEVELS[place.severity],
-        "message": {"text": " ".join(part for part in (f"{place.message}.", place.hint, _REMEDY[place.applicability]) if part)},
+        "message": {"text": _sentences(place)},
         "locations": [
             {
                 "physicalLocation": {
@@ -80,6 +80,11 @@ def _result(place: Place, index: int) -> dict[str, Any]:
         "partialFingerprints": {"mcpMigrate/v1": place.fingerprint},
         "properties": {"applicability": place.applicability.word},
     }
+
+
+def _sentences(place: Place) -> str:
+    said = f"{place.message}; {place.hint}" if place.hint else place.message
+    return f"{said[:1].upper()}{said[1:].rstrip('.')}. {_REMEDY[place.applicability]}"
 
 
 def _uri(path: str) -> str:

@@ -190,7 +190,7 @@ def _aside(report: Report) -> str:
 
 
 def _statistics(report: Report) -> Iterator[Line]:
-    fixable = Counter(place.rule for place in report.places if place.fix)
+    fixable = report.fixable
     names = {place.rule: place.name for place in report.places}
     width = max((len(str(number)) for _, number in report.by_rule), default=0)
     for rule, number in report.by_rule:
