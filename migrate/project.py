@@ -13,10 +13,9 @@ from typing import TypeVar
 
 from .facts import vocabulary as words
 from .facts.classify import classify
+from .facts.code import unit_of
 from .facts.collect import collect
-from .facts.functions import read as functions_of
 from .facts.gates import beside
-from .facts.mask import parse
 from .facts.model import (
     Call,
     Class,
@@ -104,7 +103,8 @@ class Project:
         changed = dict(self.files)
         for path, behind in functions.items():
             file = self.files[path]
-            server = beside(functions_of(file.source, parse(file.source)[0]), behind)
+            unit = unit_of(file.module, file.source)
+            server = beside(unit.module, behind) if unit else ()
             changed[path] = replace(file, boundary=frozenset(behind), beside=frozenset(server))
         # Linking anew would find the same facts: the copy shares them, and costs a tenth.
         bounded = copy(self)

@@ -10,6 +10,7 @@ from typing import NamedTuple, Protocol, TypeGuard
 
 from ..source import Source
 from .functions import Def, Function, Module, read, targets, walk
+from .kept import take
 from .mask import parse
 from .model import Ref, Value
 from .names import Names
@@ -155,7 +156,7 @@ class Code:
             if found and found[0] != name:
                 self._units[name] = self.unit(found[0])
             else:
-                self._units[name] = _read(*found) if found else None
+                self._units[name] = unit_of(*found) if found else None
         return self._units[name]
 
     def target(self, node: ast.expr, place: Place, depth: int = 0) -> Place | Class | None:
@@ -430,7 +431,10 @@ def last(node: ast.expr) -> str:
 
 # Several servers of one project look at the same modules; unbounded, their trees would be the largest thing in memory.
 @lru_cache(maxsize=64)
-def _read(name: str, source: Source) -> Unit | None:
+def unit_of(name: str, source: Source) -> Unit | None:
+    """A module by its name and its text; None where it cannot be parsed."""
+    if (kept := take(name, source)) is not None:
+        return Unit(name, *kept)
     try:
         tree, _ = parse(source)
     except (SyntaxError, ValueError):

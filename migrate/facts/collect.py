@@ -11,6 +11,7 @@ from . import vocabulary as words
 from .expressions import Expressions
 from .functions import read
 from .gates import HOSTS, WRAPS, boundaries, gates, is_boundary_module
+from .kept import keep
 from .mask import parse
 from .model import Class, FileFacts, Import, Ref, Role, Route, Store, Use, Value
 from .names import Names, local_names
@@ -44,6 +45,8 @@ def collect(source: Source, module: str, *, package: bool = False) -> FileFacts:
     known = asks or wired or sessions or any(use.value in _HANDSHAKE for use in walk.uses)
     functions = read(source, tree) if known else None
     behind = boundaries(functions, walk.names.imports) if functions is not None and wired else None
+    if functions is not None:
+        keep(functions, walk.names)
     return FileFacts(
         source=source,
         module=module,
