@@ -9,7 +9,7 @@ from ..facts.clients import Blocker, Client
 from ..facts.model import Fact
 from ..rewrite import clients
 from ..rewrite.edits import Edit
-from ..rule import Applicability, Context, Finding, Need, Severity
+from ..rule import Applicability, Context, Era, Finding, Need
 
 if TYPE_CHECKING:
     from ..rewrite.tree import Tree
@@ -32,22 +32,27 @@ def is_at_home(ctx: Context) -> bool:
     return any(isinstance(one, Client) and one.done for one in found)
 
 
-def check(fact: Fact, ctx: Context, severity: Severity | None = None) -> Iterator[Finding]:
-    """A finding at what a client does, unless it asks `server/discover` first: then only older servers see it."""
+def check(fact: Fact, ctx: Context, *, removable: bool = False) -> Iterator[Finding]:
+    """A finding at what a client does, unless it asks `server/discover` first: then only older servers see it.
+
+    What is `removable` goes where no older server is spoken to.
+    """
     found = clients.client_of(ctx.project, ctx.file.source.path, fact)
     if is_done(fact, ctx):
+        if removable and ctx.era is Era.MODERN:
+            yield ctx.finding(fact, Applicability.SAFE, hint=ctx.entry.hints["removed"])
         return
     if isinstance(found, Client):
         # What a test checks may be the handshake itself, which the server goes on to serve.
         at_test = clients.is_tested_with(found)
         trust = Applicability.UNSAFE if at_test else Applicability.SAFE
-        yield ctx.finding(fact, trust, severity=severity, hint=ctx.entry.hints["tested" if at_test else "probed"])
+        yield ctx.finding(fact, trust, hint=ctx.entry.hints["tested" if at_test else "probed"])
     elif isinstance(found, Blocker):
         line = ctx.file.source.position(found.span.start).line
         hint = ctx.entry.hints["unprobed"].format(reason=found.reason, line=line)
-        yield ctx.finding(fact, severity=severity, hint=f"{hint}; {found.way_out}" if found.way_out else hint)
+        yield ctx.finding(fact, hint=f"{hint}; {found.way_out}" if found.way_out else hint)
     else:
-        yield ctx.finding(fact, severity=severity)
+        yield ctx.finding(fact)
 
 
 def fix(fact: Fact, tree: Tree, ctx: Context) -> Iterator[Edit | Need]:

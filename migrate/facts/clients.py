@@ -26,6 +26,11 @@ _ELSEWHERE = frozenset({"run_in_executor", "submit", "Thread"})
 _WRITING = frozenset({"write", "writelines", "sendall", "send_str", "send_text", "send_json", "communicate"})
 _CHANNEL = ("ws", "websocket", "sock", "socket", "conn", "pipe", "channel")
 _ANSWERING = ("handle", "dispatch", "process")
+# What a reply is before it has been parsed.
+_RAW_CALLS = frozenset({"readline", "read", "decode", "strip", "recv", "post", "request", "urlopen", "communicate"})
+_RAW = frozenset({"text", "content", "stdout"})
+_REPLY = frozenset({"jsonrpc", "id", "error"})
+_ONE_REPLY = "let it return the parsed reply, or its result"
 _ONE_PLACE = "send everything through one function that takes the method and its parameters, or the message"
 
 
@@ -160,6 +165,7 @@ class _Search:
                 raise _Stop(send.span, f"this client also sends `{send.key}`, which 2026-07-28 does not have", "take that away first")
             elif not send.notification and self._sender(send, where).function is not sender.function:
                 raise _Stop(send.span, "this client sends requests from several places", _ONE_PLACE)
+        self._gives(sender.function)
         self._hears(owner)
         posts = self._leaves(sender)
         wrapped = frozenset(function for function in senders if self._wrapped(function))
@@ -288,16 +294,17 @@ class _Search:
 
     def _owner(self, function: Function, known: set[str]) -> str:
         """The parameter of a plain function that tells connections apart."""
-        if function.owner:
-            return ""
         args = function.node.args
         plain = [arg.arg for arg in [*args.posonlyargs, *args.args]]
+        plain = [name for name in plain if name in function.parameters]
         required = plain[: len(plain) - len(args.defaults)]
         ids = {name for node in function.own if isinstance(node, ast.Dict) for name in _id_names(node)}
         others = [name for name in required if name not in known | ids]
-        if len(others) > 1:
+        if len(others) > (not function.owner):
             span = _head(self.module.span(function.node))
-            raise _Stop(span, f"`{function.short}` does not tell which of {', '.join(others)} is the connection", "make it a method")
+            raise _Stop(
+                span, f"`{function.short}` does not tell which of {', '.join(others)} is the connection", "keep the connection in `self`"
+            )
         return others[0] if others else ""
 
     def _wrapped(self, function: Function) -> str:
@@ -337,6 +344,31 @@ class _Search:
     def _statement(self, node: ast.expr) -> ast.stmt:
         return next(above for above in self.module.ancestors(node) if isinstance(above, ast.stmt))
 
+    # -- what comes back ---------------------------------------------------------
+    def _gives(self, function: Function, depth: int = 0) -> None:
+        """Stops at a function whose callers get something else than a reply, or its result."""
+        returned = [node for node in function.own if isinstance(node, ast.Return) and node.value is not None]
+        for node in returned:
+            for value in self._values(node.value, function):
+                target = self.module.callee(value, function) if isinstance(value, ast.Call) else None
+                if target is not None and depth < _MAX_DEPTH and target is not function:
+                    self._gives(target, depth + 1)
+                elif target is None and _is_other(value) and not self._is_after_failure(node, value):
+                    raise _Stop(self.module.span(node), f"`{function.short}` gives something else than the reply", _ONE_REPLY)
+        if not returned:
+            raise _Stop(_head(self.module.span(function.node)), f"`{function.short}` does not give the reply back", _ONE_REPLY)
+
+    def _is_after_failure(self, node: ast.Return, value: ast.expr) -> bool:
+        """Whether a dict only tells of an error."""
+        return isinstance(value, ast.Dict) and any(isinstance(above, ast.ExceptHandler) for above in self.module.ancestors(node))
+
+    def _values(self, node: ast.expr | None, function: Function) -> list[ast.expr]:
+        node = node.value if isinstance(node, ast.Await) else node
+        if isinstance(node, ast.Name):
+            found = function.assigned.get(node.id, [])
+            return [value.value if isinstance(value, ast.Await) else value for value in found]
+        return [node] if node is not None else []
+
     # -- what a client of 2026-07-28 would lose ---------------------------------
     def _hears(self, owner: str) -> None:
         for fact in self.file.facts:
@@ -344,11 +376,12 @@ class _Search:
                 if fact.key in _ASKED:
                     raise _Stop(fact.span, f"this client answers `{fact.key}`", "wrap it by hand, with `Era(answer=...)`")
                 raise _Stop(fact.span, f"this client hears `{fact.key}`, which needs a `subscriptions/listen` request", "")
-        for node in self.module.nodes(ast.Compare):
+        checks: list[ast.Compare | ast.Call] = [*self.module.nodes(ast.Compare)]
+        checks += (call for call in self.module.nodes(ast.Call) if dotted(call.func).rpartition(".")[2].startswith("assert"))
+        for node in checks:
             function = self.module.function_of(node)
-            if owner and not (function and function.name.startswith(f"{owner}.")):
-                continue
-            if any("protocolversion" in self.module.text(part).replace("_", "").lower() for part in (node.left, *node.comparators)):
+            inside = not owner or (function is not None and function.name.startswith(f"{owner}."))
+            if inside and "protocolversion" in self.module.text(node).replace("_", "").lower():
                 raise _Stop(self.module.span(node), "this client checks which revision the server chose", "let it accept 2026-07-28")
 
     # -- how messages leave -----------------------------------------------------
@@ -441,6 +474,20 @@ def _bound_by_with(function: Function) -> set[str]:
         if isinstance(node, ast.With | ast.AsyncWith):
             found |= {item.optional_vars.id for item in node.items if isinstance(item.optional_vars, ast.Name)}
     return found
+
+
+def _is_other(value: ast.expr) -> bool:
+    """Whether an expression is surely no reply: raw text, an HTTP response, or the reply among other things."""
+    match value:
+        case ast.Tuple():
+            return True
+        case ast.Dict(keys=keys):
+            return not all(isinstance(key, ast.Constant) and key.value in _REPLY for key in keys)
+        case ast.Attribute(attr=attr):
+            return attr in _RAW
+        case ast.Call(func=ast.Attribute(attr=attr)) | ast.Call(func=ast.Name(id=attr)):
+            return attr in _RAW_CALLS
+    return False
 
 
 def _is_post(call: ast.Call, last: str) -> bool:

@@ -11,6 +11,7 @@ from ..facts import clients
 from ..facts.clients import RUNTIME, Blocker, Client, Clients, Sender
 from ..facts.functions import Module
 from ..facts.model import Dispatcher, Fact, Send, Version
+from ..facts.syntax import descend
 from ..project import Project, is_test
 from ..rule import Era, Import, NewFile
 from ..source import Span
@@ -45,7 +46,8 @@ def client_of(project: Project, path: str, fact: Fact) -> Client | Blocker | Non
 
 def is_tested_with(client: Client) -> bool:
     """Whether a client is part of a test, which may be about the handshake itself."""
-    return is_test(client.module.source.path)
+    owner = client.senders[0].function.owner
+    return is_test(client.module.source.path) or owner.startswith("Test") or owner.endswith(("Test", "Tests", "TestCase"))
 
 
 def target(path: str) -> str:
@@ -64,7 +66,7 @@ def edits(project: Project, client: Client, tree: Tree, era: Era) -> Iterator[Ed
         if package != EITHER:
             yield Import(_origin(package), _CLASS)
     for sender in client.senders:
-        if sender.function not in client.wrapped:
+        if sender.function not in client.wrapped and not (era is Era.MODERN and _is_only_for_notices(client, sender)):
             yield above(code, sender.function.node, f"@{handle}.sends{_names(sender)}\n")
     for post in client.posts:
         yield from _with_headers(code, post, handle)
@@ -76,6 +78,17 @@ def edits(project: Project, client: Client, tree: Tree, era: Era) -> Iterator[Ed
         yield NewFile(target(file.source.path), module.client(file.source.newline))
 
 
+def without_session(fact: Fact, tree: Tree) -> Iterator[Edit]:
+    """Deletes an `if` that keeps the session of an answer and does nothing else."""
+    from . import cut
+
+    test = tree.enclosing(cst.If, fact.span)
+    if test is not None and tree.span(test.test).contains(fact.span) and test.orelse is None:
+        name = tree.source.slice(fact.span)[1:-1].lower()
+        if all(name in tree.text(statement).lower() or tree.text(statement) == "pass" for statement in test.body.body):
+            yield from cut.statement(tree, test)
+
+
 def _handle(code: Module) -> tuple[str, bool]:
     """The name of the module's `Era`, and whether it is there already."""
     for node in code.nodes(ast.Assign):
@@ -84,6 +97,13 @@ def _handle(code: Module) -> tuple[str, bool]:
                 return name, True
     taken = {node.id for node in code.nodes(ast.Name)} | set(code.functions)
     return next(name for name in (_HANDLE, "MCP_ERA", "MCP_CLIENT_ERA") if name not in taken), False
+
+
+def _is_only_for_notices(client: Client, sender: Sender) -> bool:
+    """Whether nothing but the end of the handshake is sent through a function."""
+    code = client.module
+    calls = {call for call in code.nodes(ast.Call) if code.callee(call, code.function_of(call)) is sender.function}
+    return bool(calls) and all(any(call in descend(notice.statement) for notice in client.notices) for call in calls)
 
 
 def _object(code: Module, handle: str, era: Era, package: str | None) -> Iterator[Edit]:

@@ -142,7 +142,7 @@ class Era:
     def headers(self, headers: Any = None) -> Any:
         """The HTTP headers of the request that is being sent: the program's own, with those that 2026-07-28 wants."""
         sending = _current.get()
-        if sending is None or not sending.connection.modern:
+        if sending is None or not sending.method or not sending.connection.modern:
             return {} if headers is None else headers
         sending.connection.http = True
         kept = {name: value for name, value in dict(headers or {}).items() if str(name).lower() not in _REPLACED}

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from ...facts.model import Fact, Header, HeaderUse
 from ...rewrite.edits import Edit
 from ...rule import Context, Finding, Need, Severity
-from .. import hosted
+from .. import clientside, hosted
 
 if TYPE_CHECKING:
     from ...rewrite.tree import Tree
@@ -21,13 +21,20 @@ _NAMES = frozenset({HeaderUse.CONSTANT, HeaderUse.LIST})
 def check(fact: Fact, ctx: Context) -> Iterator[Finding]:
     if not isinstance(fact, Header):
         return
+    if clientside.knows(fact, ctx):
+        yield from clientside.check(fact, ctx, removable=True)
+        return
     for finding in hosted.check(fact, ctx):
         yield replace(finding, severity=Severity.NOTE) if fact.use in _NAMES else finding
 
 
 def fix(fact: Fact, tree: Tree, ctx: Context) -> Iterator[Edit | Need]:
     """Takes away what writes, lists or takes the header; what is read into a name goes with the last use of the name."""
-    from ...rewrite import sessions
+    from ...rewrite import clients, sessions
 
-    if isinstance(fact, Header) and hosted.is_removable(fact, ctx):
+    if clientside.knows(fact, ctx) and not clientside.is_done(fact, ctx):
+        yield from clientside.fix(fact, tree, ctx)
+    elif (kept := list(clients.without_session(fact, tree))) and clientside.is_done(fact, ctx):
+        yield from kept
+    elif isinstance(fact, Header) and (clientside.is_done(fact, ctx) or hosted.is_removable(fact, ctx)):
         yield from sessions.without_header(fact, tree)
