@@ -6,14 +6,18 @@ import io
 import re
 import tokenize
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import NamedTuple
 
 from .house import UNUSED, finding
-from .rule import Entry, Finding
+from .rule import Entry, Finding, Severity
+from .selection import UnknownRule, ids_of
 from .source import Source, Span
 
 _MARK = "mcp-migrate:"
 _DIRECTIVE = re.compile(r"#\s*mcp-migrate:\s*(?P<word>[\w-]*)\s*(?P<brackets>\[(?P<rules>[^\]]*)\])?")
+_WORDS = ("ignore", "ignore-file")
+_MARKS = "TODO"  # `fix --mark` writes them
 
 
 class Suppression(NamedTuple):
@@ -25,8 +29,15 @@ class Suppression(NamedTuple):
     whole_file: bool
 
 
+class Stray(NamedTuple):
+    """A comment that is addressed to us, but says nothing that we know."""
+
+    span: Span
+    word: str
+
+
 class Judged(NamedTuple):
-    """The findings of a file that stay, how many were silenced, and a finding for each comment that silences nothing."""
+    """The findings of a file that stay, how many were silenced, and a finding for each comment that does nothing."""
 
     kept: list[Finding]
     silenced: int
@@ -42,10 +53,11 @@ def judge(
     is not unused.
     """
     findings = list(findings)
-    suppressions = list(suppressions_of(source))
-    if not suppressions:
+    directives = list(_directives(source))
+    suppressions = [directive for directive in directives if isinstance(directive, Suppression)]
+    if not directives:
         return Judged(findings, 0, [])
-    spelled = {spelling: entry.id for entry in entries.values() for spelling in (entry.id, entry.name)}
+    spelled = {spelling: _ids(spelling, entries) for suppression in suppressions for spelling in suppression.rules or ()}
 
     def silencing(found: Finding) -> set[tuple[Suppression, str]]:
         lines = (source.position(found.span.start).line, source.position(found.span.end).line)
@@ -54,18 +66,18 @@ def judge(
             for suppression in suppressions
             if suppression.whole_file or suppression.line in lines
             for spelling in _spellings(suppression)
-            if spelling == "" or spelled.get(spelling) == found.rule
+            if spelling == "" or found.rule in spelled[spelling]
         }
 
     by = [silencing(found) for found in findings]
     used = set[tuple[Suppression, str]]().union(*by, *map(silencing, settled))
     kept = [found for found, comments in zip(findings, by, strict=True) if not comments]
-    unused = []
+    unused = [_stray(entries[UNUSED], source, directive) for directive in directives if isinstance(directive, Stray)]
     for suppression in suppressions:
         idle = [
             spelling
             for spelling in _spellings(suppression)
-            if (suppression, spelling) not in used and _could_be_used(spelling, spelled, active)
+            if (suppression, spelling) not in used and (spelled[spelling] if spelling else entries.keys()) <= active
         ]
         if idle or suppression.rules == ():
             unused.append(_note(entries[UNUSED], source, suppression, idle, spelled))
@@ -79,16 +91,22 @@ def is_commented(source: Source) -> bool:
 
 def suppressions_of(source: Source) -> Iterator[Suppression]:
     """Every suppression in the comments of a file, in order; text in strings does not count."""
+    return (directive for directive in _directives(source) if isinstance(directive, Suppression))
+
+
+def _directives(source: Source) -> Iterator[Suppression | Stray]:
     if not is_commented(source):
         return
     for token in _comments(source):
         for found in _DIRECTIVE.finditer(token.string):
-            if found["word"] not in ("ignore", "ignore-file"):
-                continue
-            rules = None if found["brackets"] is None else tuple(name for part in found["rules"].split(",") if (name := part.strip()))
             line, column = token.start
             start = source.offset(line, len(source.line(line)[: column + found.start()].encode("utf-8")))
-            yield Suppression(Span(start, start + len(found[0].encode("utf-8"))), line, rules, found["word"] == "ignore-file")
+            span = Span(start, start + len(found[0].rstrip().encode("utf-8")))
+            if found["word"] in _WORDS:
+                rules = None if found["brackets"] is None else tuple(name for part in found["rules"].split(",") if (name := part.strip()))
+                yield Suppression(span, line, rules, found["word"] == "ignore-file")
+            elif found["word"] != _MARKS:
+                yield Stray(span, found["word"])
 
 
 def _comments(source: Source) -> Iterator[tokenize.TokenInfo]:
@@ -107,14 +125,21 @@ def _spellings(suppression: Suppression) -> tuple[str, ...]:
     return ("",) if suppression.rules is None else suppression.rules
 
 
-def _could_be_used(spelling: str, spelled: Mapping[str, str], active: frozenset[str]) -> bool:
-    """A rule that did not run cannot show that its comment is of no use."""
-    ids = set(spelled.values()) if spelling == "" else {spelled.get(spelling, "")} - {""}
-    return ids <= active
+def _ids(spelling: str, entries: Mapping[str, Entry]) -> frozenset[str]:
+    """The rules that a comment means, spelled as for `--select`."""
+    try:
+        return ids_of(spelling, entries.values())
+    except UnknownRule:
+        return frozenset()
 
 
-def _note(rule: Entry, source: Source, suppression: Suppression, idle: list[str], spelled: Mapping[str, str]) -> Finding:
-    unknown = [name for name in idle if name and name not in spelled]
+def _stray(rule: Entry, source: Source, directive: Stray) -> Finding:
+    message = f"{f'`{directive.word}`' if directive.word else 'this'} is no directive; `ignore` and `ignore-file` are"
+    return replace(finding(rule, source.path, message, directive.span), severity=Severity.WARNING)
+
+
+def _note(rule: Entry, source: Source, suppression: Suppression, idle: list[str], spelled: Mapping[str, frozenset[str]]) -> Finding:
+    unknown = [name for name in idle if name and not spelled[name]]
     if unknown:
         message = f"no rule is called {_quoted(unknown)}"
     elif suppression.rules and len(idle) < len(suppression.rules):

@@ -48,7 +48,7 @@ LAYERS: dict[str, set[str]] = {
     "files": set(),
     "forecast": {"source", "facts.model", "rule", "project"},
     "house": {"source", "rule"},
-    "suppress": {"source", "rule", "house"},
+    "suppress": {"source", "rule", "house", "selection"},
     "baseline": {"source", "rule"},
     "mark": {"source", "rule"},
     "config": {"rule"},

@@ -30,6 +30,9 @@ def judged(text: str, *rules, active: frozenset[str] = RUNNING) -> tuple[list[st
         "#mcp-migrate:ignore[ MCP114 ]",
         "# noqa: E501  # mcp-migrate: ignore[MCP114]",
         "# mcp-migrate: ignore [MCP114]",
+        "# mcp-migrate: ignore[mcp114]",
+        "# mcp-migrate: ignore[MCP1]",
+        "# mcp-migrate: ignore[ALL]",
     ],
 )
 def test_a_comment_on_the_line_silences_the_rule(comment):
@@ -97,6 +100,26 @@ def test_text_that_is_no_suppression_silences_nothing_and_is_not_reported(text):
 )
 def test_an_unused_comment_is_a_note(comment, message):
     assert judged(f"HERE = 1  # mcp-migrate: {comment}\n", *([CODES] if "MCP201" in comment else []))[2] == [message]
+
+
+@pytest.mark.parametrize(
+    ("comment", "message"),
+    [
+        ("noqa", "`noqa` is no directive; `ignore` and `ignore-file` are"),
+        ("Ignore[MCP114]", "`Ignore` is no directive; `ignore` and `ignore-file` are"),
+        (" please look here", "`please` is no directive; `ignore` and `ignore-file` are"),
+        ("[MCP114]", "this is no directive; `ignore` and `ignore-file` are"),
+    ],
+)
+def test_a_comment_that_says_nothing_known_is_a_warning(comment, message):
+    source = Source("app.py", f"HERE = 1  # mcp-migrate: {comment}\n")
+    kept, silenced, (stray,) = judge(source, [at(source, "HERE", TASKS)], ALL, RUNNING)
+    assert (len(kept), silenced, stray.message, stray.severity) == (1, 0, message, Severity.WARNING)
+    assert source.slice(stray.span).startswith("# mcp-migrate:")
+
+
+def test_a_prefix_of_which_not_all_rules_ran_proves_nothing():
+    assert judged("HERE = 1  # mcp-migrate: ignore[MCP1]\n", CODES, active=RUNNING - {"MCP114"}) == (["MCP201"], 0, [])
 
 
 def test_the_note_stands_on_the_comment():
