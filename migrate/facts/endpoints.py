@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from .chains import ANCHORS
 from .code import Call, Code, Place, last
 from .frameworks import Application, Framework, application, base, imports
-from .functions import dotted
+from .functions import Module, dotted, targets
 from .syntax import descend
 
 _VERBS = {"post": "POST", "get": "GET", "delete": "DELETE", "put": "PUT", "patch": "PATCH", "head": "HEAD", "options": "OPTIONS"}
+_HANDS = frozenset({"put", "put_nowait", "send", "send_json", "publish", "broadcast", "append"})
 _OURS = frozenset({"POST", "GET", "DELETE"})
 _ANY = frozenset(_VERBS.values())
 _BY_PATH = frozenset({Framework.FASTAPI, Framework.STARLETTE, Framework.ASGI, Framework.FLASK})
@@ -80,6 +81,33 @@ def of(code: Code, place: Place) -> Endpoint | None:
     return _of_class(code, place) or _by_shape(code, place)
 
 
+def reads_body(endpoint: Endpoint, inside: Iterable[Place]) -> bool:
+    """Whether the endpoint itself, or what it calls, reads the body: only then does it see what the boundary gives it."""
+    if endpoint.framework is not Framework.DJANGO:
+        return True
+    for place in inside:
+        for node in place.nodes:
+            if isinstance(node, ast.Attribute) and node.attr in {"body", "data", "read", "POST"} and dotted(node.value) not in {"", "self"}:
+                return True
+    return False
+
+
+def streams(code: Code, place: Place, leads: Callable[[Place], bool]) -> bool:
+    """Whether what the dispatcher replies only goes into the stream of another request, and not into the answer to this one."""
+    module = place.unit.module
+    given: list[ast.AST] = []
+    for node in place.nodes:
+        if isinstance(node, ast.Call) and (target := code.function(node, place)) is not None and leads(target):
+            holder = module.parents[node]
+            while isinstance(holder, ast.Await):
+                node, holder = holder, module.parents[holder]
+            names = {n.id for n in targets(holder) if isinstance(n, ast.Name)}
+            given += [n for n in place.nodes if isinstance(n, ast.Name) and n.id in names and isinstance(n.ctx, ast.Load)]
+            given += [] if names else [node]
+    ways = [_goes(one, module) for one in given]
+    return "handed" in ways and "answered" not in ways
+
+
 def tested(code: Code, place: Place, leads: Callable[[Place], bool], dispatcher: Place) -> tuple[tuple[str, ...], bool]:
     """The literal paths under which a function goes on to the dispatcher, and whether it tests paths at all."""
     ours: list[str] = []
@@ -133,6 +161,21 @@ def _by_name(code: Code, target: Place) -> Iterator[Place]:
             match node.func:
                 case ast.Attribute(attr=attr) if attr == target.function.short and code.target(node.func, place) is None:
                     yield place
+
+
+def _goes(node: ast.AST, module: Module) -> str:
+    """What becomes of a value: it is handed to a queue or socket, it is part of the answer, or it is only looked at."""
+    for around in module.ancestors(node):
+        match around:
+            case ast.Call(func=ast.Attribute(attr=attr)) if attr in _HANDS:
+                return "handed"
+            case ast.Return() | ast.Assign() | ast.Expr():
+                return "answered"
+            case ast.If(test=test) | ast.IfExp(test=test) if any(n is node for n in descend(test)):
+                return "asked"
+            case ast.stmt():
+                break
+    return "asked"
 
 
 def _words(node: ast.expr) -> Iterator[str]:

@@ -110,22 +110,23 @@ class Hooks:
         for chain in sorted(found, key=lambda c: -sum(c2.place in inside[c.place] for c2 in found)):
             if chain.place in taken or self._is_behind(chain.place):
                 continue
-            answer = self._enter(chain, [c for c in found if c.place in inside[chain.place]])
-            if isinstance(answer, Hook):
-                earlier = [one for one in out if isinstance(one, Hook)]
-                shared = [e for one in earlier for e in one.outgoing if e in answer.outgoing]
-                if shared:
-                    reason = "two servers write through this, and only one of them can finish the replies"
-                    answer = self._block(shared[0].place, shared[0].dumps, reason, "give each server a writer of its own")
-                else:
-                    answer = replace(answer, before=len(earlier))
-            if isinstance(answer, Hook):
-                taken.update(self._inside(answer.place))
-                out = [o for o in out if not isinstance(o, Blocker) or not self._covers(answer, o)]
-            else:
-                taken.add(chain.place)
-            out.append(answer)
+            taken.add(chain.place)
+            for answer in self._enter(chain, [c for c in found if c.place in inside[chain.place]]):
+                if isinstance(answer, Hook):
+                    answer = self._beside(answer, [one for one in out if isinstance(one, Hook)])
+                if isinstance(answer, Hook):
+                    taken.update(self._inside(answer.place))
+                    out = [o for o in out if not isinstance(o, Blocker) or not self._covers(answer, o)]
+                out.append(answer)
         return [*self._apart(out, found)]
+
+    def _beside(self, hook: Hook, earlier: list[Hook]) -> Hook | Blocker:
+        """A hook beside the earlier ones of its module, whose names are taken."""
+        shared = [emission for one in earlier for emission in one.outgoing if emission in hook.outgoing]
+        if shared:
+            reason = "two servers write through this, and only one of them can finish the replies"
+            return self._block(shared[0].place, shared[0].dumps, reason, "give each server a writer of its own")
+        return replace(hook, before=sum(one.place.unit is hook.place.unit for one in earlier))
 
     def _apart(self, answers: list[Hook | Blocker], found: list[Chain]) -> Iterator[Hook | Blocker]:
         """The answers, without hooks on parts of one server: one of several dispatchers knows the handshake, the others do not."""
@@ -176,9 +177,14 @@ class Hooks:
         return self._wired[unit]
 
     # -- where the message enters ---------------------------------------------
-    def _enter(self, chain: Chain, inner: list[Chain]) -> Hook | Blocker:
+    def _enter(self, chain: Chain, inner: list[Chain]) -> Iterator[Hook | Blocker]:
         if reached := endpoints.above(self.code, chain.place):
-            return self._hosted(chain, reached)
+            yield from self._hosted(chain, reached)
+        else:
+            yield self._read(chain, inner)
+
+    def _read(self, chain: Chain, inner: list[Chain]) -> Hook | Blocker:
+        """The hook of a dispatcher whose messages are read from a stream."""
         holders = self._holders(chain.place, chain.subject, chain.place)
         if isinstance(holders, Blocker):
             return holders
@@ -396,82 +402,73 @@ class Hooks:
         )
 
     # -- over HTTP -----------------------------------------------------------------
-    def _hosted(self, chain: Chain, reached: list[Endpoint]) -> Hook | Blocker:
-        """The boundary around the endpoints of a dispatcher: whatever they answer is finished, so their replies need no proof."""
+    def _hosted(self, chain: Chain, reached: list[Endpoint]) -> Iterator[Hook | Blocker]:
+        """The boundary around the endpoints of a dispatcher, in each module that has some."""
+
+        def leads(place: Place) -> bool:
+            return chain.place in self._inside(place)
+
+        answering = [one for one in reached if not endpoints.streams(self.code, one.place, leads)]
+        if not answering:
+            reason = "its replies leave through the event stream of another request, which 2026-07-28 does not have"
+            yield self._block(reached[0].place, None, reason, "add an endpoint that answers a POST with the reply itself")
+        for unit in dict.fromkeys(one.place.unit for one in answering):
+            yield self._host(chain, [one for one in answering if one.place.unit is unit])
+
+    def _host(self, chain: Chain, reached: list[Endpoint]) -> Hook | Blocker:
+        """Whatever the endpoints of one module answer is finished, so their replies need no proof."""
         place = reached[0].place
-        if other := next((one for one in reached if one.place.unit is not place.unit), None):
-            return self._block(
-                other.place,
-                None,
-                f"requests come in here and over `{place.name}` of another module",
-                "put both endpoints into one module",
-            )
-        inside = [one for endpoint in reached for one in self._inside(endpoint.place)]
-        found = [one for other in dict.fromkeys(inside) if (one := chains.find(self.code, other)) is not None]
+        inside = [*dict.fromkeys(one for start in (*(r.place for r in reached), chain.place) for one in self._inside(start))]
+        found = [one for other in inside if (one := chains.find(self.code, other)) is not None]
         methods = frozenset().union(*(one.methods for one in found)) if all(one.complete for one in found) else None
         hosts: list[Host] = []
         for endpoint in reached:
+            if not endpoints.reads_body(endpoint, inside):
+                reason = f"the body of the request is read before `{endpoint.place.name}` runs"
+                return self._block(endpoint.place, None, reason, "put the boundary around what reads it")
             paths = endpoint.paths or self._tested(endpoint, chain)
             if isinstance(paths, Blocker):
                 return paths
             hosts.append(Host(endpoint, tuple(endpoints.beside(self.code, endpoint)), paths))
-        identity_ = self._identity(place)
+        identity_ = self._identity(place, inside)
         if isinstance(identity_, Blocker):
             return identity_
         opened = tuple(self._conditions(place))
-        gates = tuple(self._session_gates(inside))
-        spared = self._spared(inside)
-        if isinstance(spared, Blocker):
-            return spared
+        tabled = frozenset(handler for one in inside for handler in self._handlers.get(one, ()))
+        without = Sessionless(self.code, tuple(inside), tabled)
+        gates, spared = tuple(without.gates()), tuple(without.uses())
         if (problem := self._unready(place, inside, gates, spared)) is not None:
             return problem
         asked = [*(condition.node for condition in opened), *(n for gate in gates for n in descend(gate.around.test))]
         if (work := handshake.work(self.code, inside, asked, hosted=True)) is not None:
             return self._block(work.place, work.node, work.reason, "do it when the server starts, or when it is first needed")
         firsts = {gate.around: gate.node for gate in reversed(gates)}
-        kept = tuple(condition for condition in opened if not any(n is condition.node for n in asked[len(opened) :]))
-        requests = _requests(methods) if methods is not None else None
         return Hook(
             Strategy.HOST,
             place,
             "",
             identity_,
-            requests,
-            conditions=kept,
+            _requests(methods) if methods is not None else None,
+            conditions=tuple(one for one in opened if not any(n is one.node for n in asked[len(opened) :])),
             hosts=tuple(hosts),
             gates=tuple(firsts.values()),
-            spared=spared,
+            spared=tuple(one for one in spared if isinstance(one, Spared)),
         )
 
-    def _session_gates(self, inside: list[Place]) -> Iterator[sessions.Condition]:
-        """What refuses requests that name no session, behind the endpoints."""
-        for unit in {place.unit for place in inside}:
-            for condition in sessions.conditions(unit.module):
-                if Place(unit, unit.module.function_of(condition.node)) in inside:
-                    yield condition
-
-    def _spared(self, inside: list[Place]) -> tuple[Spared, ...] | Blocker:
-        """What a request without a session must not run, or the first use that it cannot do without."""
-        tabled = frozenset(handler for place in inside for handler in self._handlers.get(place, ()))
-        found: list[Spared] = []
-        for use in Sessionless(self.code, tuple(dict.fromkeys(inside)), tabled).uses():
+    def _unready(
+        self, place: Place, inside: list[Place], gates: tuple[sessions.Condition, ...], uses: tuple[Spared | Needed, ...]
+    ) -> Blocker | None:
+        """What would refuse or lose a request that was not announced by a handshake, and cannot be opened by this file's wiring."""
+        for use in uses:
             if isinstance(use, Needed):
                 reason = f"`{ast.unparse(use.node)}` needs a session, which no 2026-07-28 request has"
                 return self._block(use.place, use.node, reason, "keep it in a handle that a tool returns and the next call names")
-            found.append(use)
-        return tuple(found)
-
-    def _unready(
-        self, place: Place, inside: list[Place], gates: tuple[sessions.Condition, ...], spared: tuple[Spared, ...]
-    ) -> Blocker | None:
-        """What would refuse or lose a request that was not announced by a handshake, in code that this file's wiring does not reach."""
-        nodes: list[tuple[Unit, ast.AST]] = [(one.place.unit, one.node) for one in spared]
+        nodes: list[tuple[Place, ast.AST]] = [(use.place, use.node) for use in uses]
         for unit in {one.unit for one in inside if one.unit is not place.unit}:
-            nodes += [(unit, gate.node) for gate in gates if unit.module.parents.get(gate.node) is not None]
-            nodes += [(unit, refusal.node) for refusal in refusals(unit.module)]
-        for unit, node in nodes:
-            at = Place(unit, unit.module.function_of(node))
-            if unit is not place.unit and at in inside:
+            refusing = [*(gate.node for gate in gates), *(refusal.node for refusal in refusals(unit.module))]
+            nodes += [(Place(unit, unit.module.function_of(node)), node) for node in refusing if node in unit.module.parents]
+        for at, node in nodes:
+            if at.unit is not place.unit and at in inside:
                 reason = "requests without a session or handshake are refused here, in another module than the endpoint's"
                 return self._block(at, node, reason, "let 2026-07-28 requests pass here")
         return None
@@ -541,8 +538,8 @@ class Hooks:
             if Place(place.unit, place.unit.module.function_of(condition.node)) in inside:
                 yield condition
 
-    def _identity(self, place: Place) -> Identity | Blocker:
-        reach = self._inside(place)
+    def _identity(self, place: Place, inside: Iterable[Place] = ()) -> Identity | Blocker:
+        reach = tuple(inside) or self._inside(place)
         places = reach if any(True for _ in identities(self.code, reach)) else place.unit.places
         found = identity(self.code, places, place.unit)
         if isinstance(found, Unknown):

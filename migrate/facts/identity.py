@@ -105,7 +105,7 @@ def identities(code: Code, places: tuple[Place, ...]) -> Iterator[tuple[Place, a
             for one in found:
                 if isinstance(one, ast.Dict) or (isinstance(one, ast.Call) and len(one.keywords) > 1):
                     keys = _entries(code, one, place).keys()
-                    if "protocolVersion" in keys and keys & {"serverInfo", "capabilities"} and "clientInfo" not in keys:
+                    if len(keys & {"protocolVersion", "serverInfo", "capabilities"}) > 1 and "clientInfo" not in keys:
                         yield place, one
 
 

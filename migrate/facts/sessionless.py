@@ -12,11 +12,13 @@ from typing import NamedTuple
 from .code import Code, Place, Unit, assigned, last
 from .functions import bound, dotted
 from .gates import handshake
-from .sessions import conditions
+from .sessions import Condition, conditions
 from .syntax import descend
 from .vocabulary import REMOVED_REQUESTS
 
 _HEADER = re.compile(r"^(http_)?mcp[-_]session[-_]id$", re.IGNORECASE)
+_QUERY = re.compile(r"^(mcp[-_]?)?session([-_]?id)?$", re.IGNORECASE)
+_OF_REQUEST = re.compile(r"query|args|headers|cookies|getlist", re.IGNORECASE)
 _LOOKS_UP = frozenset(
     {"get", "pop", "load", "find", "find_one", "fetch", "fetch_one", "get_session", "lookup", "getheader", "first", "get_argument"}
 )
@@ -29,6 +31,7 @@ class Way(Enum):
 
     SKIP = "skip"  # the statement keeps book of the session and does nothing else
     LEAVE = "leave"  # the function only gives the session: it gives None
+    PASS = "pass"  # the test leaves quietly where there is no session: it lets the request through
 
 
 class Spared(NamedTuple):
@@ -68,9 +71,22 @@ class Sessionless:
                     if isinstance(node, ast.Call) and node not in self._region(place.unit):
                         self._hand_on(node, place)
 
+    def gates(self) -> Iterator[Condition]:
+        """What refuses such a request because it names no session."""
+        for unit in dict.fromkeys(place.unit for place in self.inside):
+            for condition in conditions(unit.module):
+                place = Place(unit, unit.module.function_of(condition.node))
+                if place in self.inside and condition.node not in self._region(unit) and self.asks(condition.node, place):
+                    yield condition
+
+    def asks(self, test: ast.expr, place: Place) -> bool:
+        """Whether a test is about the session."""
+        return any(isinstance(node, ast.expr) and self._is_session(node, place, 0) for node in descend(test))
+
     def uses(self) -> Iterator[Spared | Needed]:
         """Everything that would fail, or make something up, for a request without a session."""
         for place in self._living():
+            yield from self._quiet(place)
             if self._only_gives(place):
                 if any(True for _ in self._failing(place)):
                     assert place.function
@@ -85,6 +101,27 @@ class Sessionless:
                     continue
                 told.add(statement)
                 yield Spared(Way.SKIP, place, statement) if self._keeps_book(statement, place) else Needed(place, node)
+
+    def _quiet(self, place: Place) -> Iterator[Spared]:
+        """Tests that end the function for want of a session, and say nothing about it."""
+        told = {condition.around for condition in conditions(place.unit.module)}
+        for node in place.nodes:
+            if isinstance(node, ast.If) and node not in told and node not in self._region(place.unit) and _is_only_return(node.body):
+                match node.test:
+                    case (
+                        ast.UnaryOp(op=ast.Not(), operand=operand)
+                        | ast.Compare(left=operand, ops=[ast.Is()], comparators=[ast.Constant(value=None)])
+                    ) if self._is_session(operand, place, 0):
+                        yield Spared(Way.PASS, place, node)
+
+    @property
+    def parameters(self) -> frozenset[tuple[Place, str]]:
+        """Parameters of functions that are given no session."""
+        return frozenset(self._absent)
+
+    def is_session(self, node: ast.expr, place: Place) -> bool:
+        """Whether an expression is a session that is not there, or leads to one."""
+        return self._is_session(node, place, 0)
 
     # -- where a request comes --------------------------------------------------------
     def _living(self) -> Iterator[Place]:
@@ -123,8 +160,8 @@ class Sessionless:
         match node:
             case ast.Constant(value=None | ""):
                 return True
-            case ast.Name(id=name):
-                return self._is_absent_name(name, place, depth)
+            case ast.Name():
+                return self._is_absent_name(node, place, depth)
             case ast.Await(value=value) | ast.NamedExpr(value=value):
                 return self.is_absent(value, place, depth)
             case ast.BoolOp(op=ast.Or(), values=values):
@@ -134,7 +171,7 @@ class Sessionless:
             case ast.IfExp(body=body, orelse=orelse):
                 return self.is_absent(body, place, depth) and self.is_absent(orelse, place, depth)
             case ast.Subscript(slice=key) if isinstance(node.ctx, ast.Load):
-                return self._names_header(key, place) or self._is_session(key, place, depth)
+                return self._names_header(key, place, node.value) or self._is_session(key, place, depth)
             case ast.JoinedStr(values=values):
                 return any(isinstance(part, ast.FormattedValue) and self._is_session(part.value, place, depth) for part in values)
             case ast.Call(func=func, args=args, keywords=keywords):
@@ -146,7 +183,7 @@ class Sessionless:
                     return bool(returned) and (sessions or not given) and all(self.is_absent(one, target, depth) for one in returned if one)
                 if last(func) in _LOOKS_UP and given:
                     default = args[1] if len(args) > 1 else None
-                    fits = self._names_header(given[0], place) or any(self._is_session(one, place, depth) for one in given[:1])
+                    fits = self._names_header(given[0], place, func) or any(self._is_session(one, place, depth) for one in given[:1])
                     return fits and (default is None or self.is_absent(default, place, depth))
         return False
 
@@ -154,24 +191,29 @@ class Sessionless:
         """The same, but for a plain None."""
         return not isinstance(node, ast.Constant) and self.is_absent(node, place, depth)
 
-    def _is_absent_name(self, name: str, place: Place, depth: int) -> bool:
+    def _is_absent_name(self, node: ast.Name, place: Place, depth: int) -> bool:
         for around in place.enclosing():
-            values = assigned(around, name)
-            if around.function and name in around.function.parameters:
-                return ((around, name) in self._absent or _is_header_parameter(around, name)) and all(
-                    self.is_absent(value, around, depth) for value in values
-                )
-            if values:
-                kept = [value for value in values if not (isinstance(value, ast.Constant) and value.value is None)]
-                live = [value for value in kept if value is None or value not in self._region(around.unit)]
-                return bool(live) and all(self.is_absent(value, around, depth) for value in live)
+            stored = [n for n in around.nodes if isinstance(n, ast.Name) and n.id == node.id and isinstance(n.ctx, ast.Store)]
+            is_parameter = around.function is not None and node.id in around.function.parameters
+            if not stored and not is_parameter:
+                continue
+            if is_parameter and (around, node.id) not in self._absent and not _is_header_parameter(around, node.id):
+                return False
+            # What it is given further down is for what comes then.
+            before = [n for n in stored if around != place or n.lineno < node.lineno or _is_in_loop(node, around)]
+            values = [_value_of(n, around) for n in before if n not in self._region(around.unit)]
+            kept = [value for value in values if not (isinstance(value, ast.Constant) and value.value is None)]
+            return (is_parameter or bool(kept)) and all(self.is_absent(value, around, depth) for value in kept)
         return False
 
-    def _names_header(self, key: ast.expr, place: Place) -> bool:
+    def _names_header(self, key: ast.expr, place: Place, holder: ast.expr | None = None) -> bool:
         while isinstance(key, ast.Call) and isinstance(key.func, ast.Attribute) and not key.args:  # SESSION_HEADER.lower()
             key = key.func.value
         text = self.code.text(key, place)
-        return text is not None and _HEADER.match(text) is not None
+        if text is None:
+            return False
+        asked = holder is not None and _OF_REQUEST.search(dotted(holder)) is not None
+        return _HEADER.match(text) is not None or (asked and _QUERY.match(text) is not None)
 
     def _hand_on(self, node: ast.Call, place: Place) -> None:
         target = self.code.target(node.func, place)
@@ -200,6 +242,7 @@ class Sessionless:
         """The uses of an absent session that fail: its parts, and looking it up where nothing is."""
         module, region = place.unit.module, self._region(place.unit)
         gates = {n for condition in conditions(module) for n in descend(condition.around.test)}
+        gates |= {n for use in self._quiet(place) if isinstance(use.node, ast.If) for n in descend(use.node.test)}
         refusing = {n for condition in conditions(module) for s in _refusal(condition.around, condition.seen) for n in descend(s)}
         for node in place.nodes:
             if node in region or node in refusing or node in gates:
@@ -241,10 +284,14 @@ class Sessionless:
             case ast.Assign(targets=[goal]) | ast.AugAssign(target=goal):
                 return not isinstance(goal, ast.Name) and self._reaches_session(goal, place) and not _gives(statement)
             case ast.Expr(value=ast.Call(func=ast.Attribute(value=value)) as call):
-                return self._reaches_session(value, place) or any(self._is_session(a, place, 0) for a in call.args[:1])
+                return self._reaches_session(value, place) or self._is_about(call, place)
             case ast.Expr(value=ast.Await(value=ast.Call(func=ast.Attribute(value=value)) as call)):
-                return self._reaches_session(value, place) or any(self._is_session(a, place, 0) for a in call.args[:1])
+                return self._reaches_session(value, place) or self._is_about(call, place)
         return False
+
+    def _is_about(self, call: ast.Call, place: Place) -> bool:
+        """`store.touch(sid)`, `self.send_header("Mcp-Session-Id", sid)`: the session comes first, or behind its header's name."""
+        return bool(call.args) and (self._is_session(call.args[0], place, 0) or self._names_header(call.args[0], place))
 
     def _reaches_session(self, node: ast.expr, place: Place) -> bool:
         while True:
@@ -259,6 +306,25 @@ class Sessionless:
                     node = inner
                 case _:
                     return False
+
+
+def _is_only_return(body: list[ast.stmt]) -> bool:
+    match body:
+        case [ast.Return(value=None | ast.Constant(value=None))]:
+            return True
+    return False
+
+
+def _value_of(node: ast.Name, place: Place) -> ast.expr | None:
+    """What a name is given where it is stored, if one expression spells it."""
+    match place.unit.module.parents[node]:
+        case ast.Assign(targets=[goal], value=value) | ast.AnnAssign(target=goal, value=value) | ast.NamedExpr(target=goal, value=value):
+            return value if goal is node else None
+    return None
+
+
+def _is_in_loop(node: ast.AST, place: Place) -> bool:
+    return any(isinstance(around, ast.For | ast.AsyncFor | ast.While) for around in place.unit.module.ancestors(node))
 
 
 def _refusal(around: ast.If, seen: bool) -> Iterable[ast.stmt]:
