@@ -14,6 +14,9 @@ from ..rule import Applicability, Context, Era, Finding
 
 if TYPE_CHECKING:
     from ..facts.endpoints import Endpoint
+    from ..facts.sessionless import Sessionless
+    from ..rewrite.edits import Edit
+    from ..rewrite.tree import Tree
 
 _MENTIONS = tuple(f".{name}".encode() for name in (HOSTS - {"boundary"}) | WRAPS)
 
@@ -87,6 +90,33 @@ def endpoint(fact: Fact, ctx: Context) -> Endpoint | None:
         if module.span(function.node).contains(fact.span) or (one.route is not None and module.span(one.route).contains(fact.span)):
             return one
     return None
+
+
+def unfollowed(tree: Tree, ctx: Context) -> Iterator[Edit]:
+    """Deletes what a request without a session never does in this file."""
+    from ..rewrite import absent, servers, sessions
+
+    found = servers.unit(ctx.project, ctx.file.source.path)
+    if found is None:
+        return
+    routes = [edit for one in sessions.removed(*found, wraps(ctx)) for edit in sessions.unrouted(one, found[1].module, tree)]
+    if routes:
+        yield from routes
+    elif (model := sessionless(ctx)) is not None:
+        yield from absent.edits(model, found[1], tree)
+
+
+def sessionless(ctx: Context) -> Sessionless | None:
+    """The way of a request without a session through the code behind the boundaries above this file."""
+    from ..rewrite import absent, servers, sessions
+
+    files = {file.source.path: file for file in (*_hosts(ctx), ctx.file)}
+    units = [found for path in files if (found := servers.unit(ctx.project, path)) is not None]
+    return (
+        absent.follow(units[0][0], [one.place for code, unit in units for one in sessions.hosted(code, unit, wraps(ctx))])
+        if units
+        else None
+    )
 
 
 def _hosts(ctx: Context) -> Iterator[FileFacts]:

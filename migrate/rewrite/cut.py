@@ -45,7 +45,8 @@ def statements(tree: Tree, nodes: Sequence[cst.BaseStatement | cst.BaseSmallStat
             yield from statement(tree, node)
         elif isinstance(holder, cst.IndentedBlock) and line is holder.body[-1] and all(one in doomed for one in holder.body):
             yield _passed(tree, line)
-        elif len(holder.body) > 1 and line is holder.body[0] and holder.body[1] in doomed:
+        elif (at := holder.body.index(line)) + 1 < len(holder.body) and holder.body[at + 1] in doomed:
+            # The last one of a run decides on the gap; this one takes its own along.
             yield Edit(Span(_own_start(tree, line), tree.whole(line).end))
         else:
             yield from statement(tree, line)
@@ -153,6 +154,29 @@ def alternative(tree: Tree, pattern: cst.MatchOr, element: cst.MatchOrElement) -
 def decorator(tree: Tree, node: cst.Decorator) -> Iterator[Edit]:
     """Deletes one decorator with the comments above it."""
     yield Edit(tree.whole(node))
+
+
+def parameter(tree: Tree, function: cst.FunctionDef, name: str) -> Iterator[Edit]:
+    """Deletes a parameter from the head of a function."""
+    params = function.params
+    group = next((g for g in (params.params, params.kwonly_params) if any(p.name.value == name for p in g)), ())
+    at = next((at for at, p in enumerate(group) if p.name.value == name), None)
+    if at is None:
+        return
+    if at + 1 < len(group):
+        yield Edit(tree.whole(group[at]))
+    elif at and isinstance(comma := group[at - 1].comma, cst.Comma):
+        yield Edit(Span(tree.whole(comma).start, tree.whole(group[at]).end))
+    elif len(params.params) + len(params.kwonly_params) == 1 and not isinstance(params.star_arg, cst.ParamStar):
+        yield Edit(tree.whole(group[at]))
+
+
+def argument(tree: Tree, call: cst.Call, position: int) -> Iterator[Edit]:
+    """Deletes one argument of a call."""
+    if len(call.args) > 1:
+        yield from item(tree, call.args, position)
+    else:
+        yield Edit(Span(tree.whole(call.whitespace_before_args).end, tree.span(call).end - 1))
 
 
 def _passed(tree: Tree, node: cst.BaseStatement) -> Edit:

@@ -60,7 +60,7 @@ def ungated(gate: Span, module: Module, tree: Tree) -> Iterator[Edit]:
         yield from cut.statements(tree, [n for run in _run(around, module) if (n := tree.enclosing(cst.If, module.span(run.test)))])
         return
     if _is_whole(found):
-        yield from _without(tree, node)
+        yield from without(tree, node)
         return
     kinds = (cst.Comparison, cst.UnaryOperation, cst.Name, cst.Attribute, cst.Call, cst.Subscript, cst.NamedExpr)
     test = next((t for kind in kinds if (t := tree.node(kind, module.span(found[0].node))) is not None), None)
@@ -138,7 +138,7 @@ def _without_mention(node: cst.CSTNode, tree: Tree) -> Iterator[Edit]:
             case cst.Arg():
                 call = tree.parent(above)
                 if isinstance(call, cst.Call) and isinstance(statement := tree.parent(call), cst.Expr):
-                    yield from _without(tree, statement)
+                    yield from without(tree, statement)
                     return
                 if not isinstance(call, cst.Call) or call.func is inner:
                     return
@@ -147,7 +147,7 @@ def _without_mention(node: cst.CSTNode, tree: Tree) -> Iterator[Edit]:
                 target = tree.parent(subscript) if subscript is not None else None
                 assign = tree.parent(target) if isinstance(target, cst.AssignTarget) else None
                 if isinstance(assign, cst.Assign) and len(assign.targets) == 1:
-                    yield from _without(tree, assign)
+                    yield from without(tree, assign)
                 return
             case cst.BaseStatement() | cst.BaseSmallStatement():
                 return
@@ -172,18 +172,11 @@ def _without_item(holder: cst.CSTNode | None, item: cst.CSTNode, tree: Tree) -> 
     match above:
         case cst.Arg(keyword=cst.Name()) if isinstance(call := tree.parent(above), cst.Call):
             # An empty value says what leaving the parameter out says.
-            yield from _without_argument(tree, call, call.args.index(above))
+            yield from cut.argument(tree, call, call.args.index(above))
         case cst.StarredDictElement() | cst.StarredElement():
             yield from _without_item(tree.parent(above), above, tree)
         case _:
             yield Edit(tree.whole(value) if value.lpar else tree.span(value), empty)
-
-
-def _without_argument(tree: Tree, call: cst.Call, position: int) -> Iterator[Edit]:
-    if len(call.args) > 1:
-        yield from cut.item(tree, call.args, position)
-    else:
-        yield Edit(Span(tree.whole(call.whitespace_before_args).end, tree.span(call).end - 1))
 
 
 def _without_parameter(node: cst.CSTNode, tree: Tree) -> Iterator[Edit]:
@@ -193,16 +186,8 @@ def _without_parameter(node: cst.CSTNode, tree: Tree) -> Iterator[Edit]:
     if param is None or function is None:
         return
     uses = [n for n in tree.walk(function.body) if isinstance(n, cst.Name) and n.value == param.name.value]
-    group = next((g for g in (function.params.params, function.params.kwonly_params) if param in g), None)
-    if uses or group is None:
-        return
-    at = group.index(param)
-    if at + 1 < len(group):
-        yield Edit(tree.whole(param))
-    elif at and isinstance(comma := group[at - 1].comma, cst.Comma):
-        yield Edit(Span(tree.whole(comma).start, tree.whole(param).end))
-    elif len(function.params.params) + len(function.params.kwonly_params) == 1 and not isinstance(function.params.star_arg, cst.ParamStar):
-        yield Edit(tree.whole(param))
+    if not uses:
+        yield from cut.parameter(tree, function, param.name.value)
 
 
 def _without_read(node: cst.CSTNode, tree: Tree) -> Iterator[Edit]:
@@ -227,10 +212,16 @@ def removed(code: Code, unit: Unit, wraps: Collection[str]) -> Iterator[Endpoint
     `wraps` are the paths of boundaries that stand around applications.
     """
     endpoints = [e for place in unit.places if (e := of(code, place)) is not None]
-    hosted = [e for e in endpoints if e.answers and _is_hosted(e, wraps)]
+    behind = [e for e in endpoints if e.answers and _is_hosted(e, wraps)]
     for one in endpoints:
-        if one.verbs & {"GET", "DELETE"} and any(one is other or _is_beside(one, other) for other in hosted):
+        if one.verbs & {"GET", "DELETE"} and any(one is other or _is_beside(one, other) for other in behind):
             yield one
+
+
+def hosted(code: Code, unit: Unit, wraps: Collection[str]) -> Iterator[Endpoint]:
+    """The endpoints of a module that answer POST behind a boundary."""
+    found = (of(code, place) for place in unit.places)
+    yield from (e for e in found if e is not None and e.answers and _is_hosted(e, wraps))
 
 
 def _is_hosted(endpoint: Endpoint, wraps: Collection[str]) -> bool:
@@ -362,7 +353,7 @@ def _beside_paths(body: list[ast.stmt]) -> Iterator[ast.stmt]:
 
 
 # -- blocks --------------------------------------------------------------------
-def _without(tree: Tree, node: cst.BaseStatement | cst.BaseSmallStatement) -> Iterator[Edit]:
+def without(tree: Tree, node: cst.BaseStatement | cst.BaseSmallStatement) -> Iterator[Edit]:
     """Deletes a statement, and the blocks around it that do nothing without it."""
     while (around := _hollow(tree, node)) is not None:
         node = around

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 # A name or a list of names does nothing by itself.
 _NAMES = frozenset({HeaderUse.CONSTANT, HeaderUse.LIST})
 
+_GIVES = frozenset({HeaderUse.READ, HeaderUse.ALIAS})
+
 
 def check(fact: Fact, ctx: Context) -> Iterator[Finding]:
     if not isinstance(fact, Header):
@@ -37,4 +39,6 @@ def fix(fact: Fact, tree: Tree, ctx: Context) -> Iterator[Edit | Need]:
     elif (kept := list(clients.without_session(fact, tree))) and clientside.is_done(fact, ctx):
         yield from kept
     elif isinstance(fact, Header) and (clientside.is_done(fact, ctx) or hosted.is_removable(fact, ctx)):
-        yield from sessions.without_header(fact, tree)
+        own = list(sessions.without_header(fact, tree))
+        # What is read into a name goes once nothing follows it any more.
+        yield from own or (hosted.unfollowed(tree, ctx) if fact.use in _GIVES and hosted.is_removable(fact, ctx) else ())
