@@ -20,8 +20,8 @@ from typing import NamedTuple
 from mcp_migrate.rule import Era
 
 FIXTURES = Path(__file__).parent.parent / "fixtures"
-# Whole servers have tests of their own, and these packs have no rules.
-OTHERS = frozenset({"servers"})
+# Whole servers and clients have tests of their own, and these packs have no rules.
+OTHERS = frozenset({"servers", "clients"})
 _MARK = re.compile(r"\s*#\s*expect(?: (dual|modern))?: (MCP\d{3}) (safe|unsafe|manual)(?=\s*(#|$))")
 
 

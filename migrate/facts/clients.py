@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
 from ..source import Span
-from .functions import Function, Module, bound, dotted, read
+from .functions import Function, Module, bound, dotted, read, targets
 from .mask import parse
-from .model import Fact, FileFacts, Handler, Send
+from .model import Fact, FileFacts, Handler, Header, Send
 from .syntax import descend
 from .vocabulary import NOTIFICATIONS, REMOVED_REQUESTS
 
@@ -43,6 +43,7 @@ class Sender:
     params: str = ""
     message: str = ""
     owner: str = ""  # the parameter that tells connections apart; "" for `self`, or where there is only one
+    session: str = ""  # the attribute of `self`, or the global, that keeps the session
 
 
 class Notice(NamedTuple):
@@ -168,6 +169,7 @@ class _Search:
         self._gives(sender.function)
         self._hears(owner)
         posts = self._leaves(sender)
+        senders[sender.function] = replace(sender, session=self._kept(sender))
         wrapped = frozenset(function for function in senders if self._wrapped(function))
         return Client(
             self.module, node, opening.span, hello, tuple(senders.values()), posts, tuple(notices), wrapped, self._sent(set(senders))
@@ -422,6 +424,38 @@ class _Search:
             span = _head(self.module.span(sender.function.node))
             raise _Stop(span, f"how `{sender.function.short}` sends its messages is not known", "wrap it by hand")
         return tuple(posts)
+
+    def _kept(self, sender: Sender) -> str:
+        """Where the session that an answer names is kept; "" for a client that keeps none."""
+        reads = {fact.span for fact in self.file.facts if isinstance(fact, Header) and fact.key == "mcp-session-id"}
+        prefix = "self." if sender.function.owner else ""
+        kept: set[str] = set()
+        for function in self._reached(sender.function):
+            known: set[str] = set()  # local names for it
+            shared = {name for node in function.own if isinstance(node, ast.Global) for name in node.names}
+            for node in function.own:
+                value = node.value if isinstance(node, ast.Assign | ast.AnnAssign | ast.NamedExpr) else None
+                if value is None or not self._tells(value, reads, known):
+                    continue
+                for target in map(dotted, targets(node)):
+                    if target in shared or (prefix and target.startswith(prefix)):
+                        kept.add(target.removeprefix(prefix))
+                    elif "." not in target and target:
+                        known.add(target)
+        kept -= {""}
+        if len(kept) > 1 or any("." in name for name in kept):
+            span = _head(self.module.span(sender.function.node))
+            raise _Stop(span, f"the session is kept in several places: {', '.join(sorted(kept))}", "keep it in one attribute")
+        return kept.pop() if kept else ""
+
+    def _tells(self, value: ast.expr, reads: set[Span], known: set[str]) -> bool:
+        """Whether an expression holds the session of an answer."""
+        for node in descend(value):
+            if isinstance(node, ast.Name) and node.id in known:
+                return True
+            if isinstance(node, (ast.Constant, ast.Name, ast.Attribute)) and self.module.span(node) in reads:
+                return isinstance(self.module.parents[node], ast.Call | ast.Subscript)
+        return False
 
     def _reached(self, start: Function) -> list[Function]:
         found = [start]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import PurePosixPath
 from weakref import WeakKeyDictionary
 
@@ -66,6 +67,7 @@ def edits(project: Project, client: Client, tree: Tree, era: Era) -> Iterator[Ed
         if package != EITHER:
             yield Import(_origin(package), _CLASS)
     for sender in client.senders:
+        sender = replace(sender, session="") if era is Era.MODERN else sender
         if sender.function not in client.wrapped and not (era is Era.MODERN and _is_only_for_notices(client, sender)):
             yield above(code, sender.function.node, f"@{handle}.sends{_names(sender)}\n")
     for post in client.posts:
@@ -133,7 +135,7 @@ def _origin(package: str | None) -> str:
 
 def _names(sender: Sender) -> str:
     """The arguments that tell the decorator what the parameters are called, where it could not know."""
-    usual = {"method": "method", "params": "params", "message": "", "owner": ""}
+    usual = {"method": "method", "params": "params", "message": "", "owner": "", "session": ""}
     given = {name: getattr(sender, name) for name in usual}
     told = ", ".join(f'{name}="{value}"' for name, value in given.items() if value and value != usual[name])
     return f"({told})" if told else ""

@@ -71,11 +71,14 @@ class Era:
         self.answer, self.legacy = answer, legacy
         self._connections: dict[Any, _Connection] = {}
 
-    def sends(self, function: Any = None, *, method: str = "method", params: str = "params", message: str = "", owner: str = "") -> Any:
+    def sends(
+        self, function: Any = None, *,
+        method: str = "method", params: str = "params", message: str = "", owner: str = "", session: str = "",
+    ) -> Any:  # fmt: skip
         """Wraps a function, sync or async, that sends a request or notification and returns its reply or result.
 
         Names its parameters for method and parameters, or the one for a whole message, and the one that tells connections
-        apart, which is `self` for a method.
+        apart, which is `self` for a method. `session` is the attribute of `self`, or the global, that keeps the session.
         """
 
         def wrap(function: Any) -> Any:
@@ -100,7 +103,15 @@ class Era:
                         given.arguments |= {method: step[0], **({params: step[1]} if params in names.parameters else {})}
                     return _Sending(self._connection(who), step[0], step[1]), given.args, given.kwargs
 
-                return self._talk(who, asked, held), prepare
+                return self._talk(who, asked, held, functools.partial(keep, who)), prepare
+
+            def keep(who: Any, *value: Any) -> Any:
+                """What is kept of the session; a value is kept in its place."""
+                if not session:
+                    return None
+                if owner or apart == "":
+                    return function.__globals__.update({session: value[0]}) if value else function.__globals__.get(session)
+                return setattr(who, session, value[0]) if value else getattr(who, session, None)
 
             # One loop each: what is thrown or given back decides what is sent next.
             @functools.wraps(function)
@@ -169,11 +180,11 @@ class Era:
                     connection.owner = owner
         return self._connections[key]
 
-    def _talk(self, owner: Any, method: str, given: Any) -> _Talk:
+    def _talk(self, owner: Any, method: str, given: Any, keep: Callable[..., Any]) -> _Talk:
         """What is sent for one call of the program, one after the other, and what the call returns."""
         connection, params = self._connection(owner), dict(given or {})
         if method in _OPENINGS:
-            return (yield from self._open(connection, method, params))
+            return (yield from self._open(connection, method, params, keep))
         # What has no method is an answer to the server.
         if not connection.modern or not method:
             return (yield method, None)
@@ -192,13 +203,14 @@ class Era:
             again = self._answered(_dict(result.get("inputRequests")))
             again |= {"requestState": result["requestState"]} if "requestState" in result else {}
 
-    def _open(self, connection: _Connection, method: str, params: Message) -> _Talk:
+    def _open(self, connection: _Connection, method: str, params: Message, keep: Callable[..., Any]) -> _Talk:
         """`server/discover`, and where that is not known the program's own handshake."""
         held = _dict(params.get("capabilities"))
         claims = {name: held[name] for name in held if self.answer or name not in _QUESTIONS.values()}
         connection.meta = {_PROTOCOL: VERSION, _CAPABILITIES: claims, **({_INFO: params["clientInfo"]} if "clientInfo" in params else {})}
         reply: Any = None
         failure: BaseException | None = None
+        session = keep()
         connection.modern = True
         try:
             reply = yield "server/discover", {"_meta": connection.meta}
@@ -215,6 +227,8 @@ class Era:
                 raise failure
             return reply
         connection.modern = False
+        # An older server may have opened a session for a request that it did not know; the handshake opens another one.
+        keep(session)
         return (yield method, None)
 
     def _answered(self, questions: Message) -> Message:

@@ -1,0 +1,168 @@
+"""The clients of `fixtures/clients`: rewritten as shown, and run against real servers of both majors."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import http_wire
+import pytest
+import relays
+import sdk
+from mcp_migrate import catalog, engine
+from mcp_migrate.project import Project, read
+from mcp_migrate.rewrite import module
+from mcp_migrate.rule import Era, Finding
+from mcp_migrate.source import Source
+from relays import Heard
+
+CLIENTS = Path(__file__).parent.parent / "fixtures" / "clients"
+NAMES = sorted(path.name for path in CLIENTS.iterdir())
+OVER_HTTP = {"urllib_messages", "httpx_session"}
+CATALOG = catalog.load()
+PREFIX = "io.modelcontextprotocol/"
+MODERN = "2026-07-28"
+# One tool that adds; the second major serves both revisions.
+SERVERS = {
+    1: """\
+import sys
+from mcp.server.fastmcp import FastMCP
+app = FastMCP("adder", port=int(sys.argv[2]), log_level="ERROR")
+@app.tool()
+def add(a: int, b: int) -> int:
+    return a + b
+app.run(sys.argv[1])
+""",
+    2: """\
+import sys
+from mcp.server import MCPServer
+app = MCPServer("adder")
+@app.tool()
+def add(a: int, b: int) -> int:
+    return a + b
+app.run(sys.argv[1], **({"port": int(sys.argv[2])} if sys.argv[1] != "stdio" else {}))
+""",
+}
+SAID = {
+    "pipe_methods": ["adder", "add", "3"],
+    "urllib_messages": ["adder", "3"],
+    "httpx_session": ["adder", "['add']", "3", "refused"],
+    "plain_functions": ["adder", "3", "4"],
+}
+
+each_client = pytest.mark.parametrize("name", NAMES)
+each_era = pytest.mark.parametrize("era", list(Era), ids=lambda era: era.value)
+
+
+def fixed(text: str, era: Era = Era.DUAL, path: str = "client.py", *, unsafe: bool = False) -> engine.Fixed:
+    return engine.fix(Project.link([read(Source(path, text))]), CATALOG, era, unsafe=unsafe)
+
+
+def findings(text: str, rule: str = "MCP101", era: Era = Era.DUAL, path: str = "client.py") -> list[Finding]:
+    return engine.check(Project.link([read(Source(path, text))]), CATALOG, era, select=[rule])
+
+
+def text_of(name: str, form: str) -> str:
+    return (CLIENTS / name / f"{form}.py").read_text(encoding="utf-8")
+
+
+@each_era
+@each_client
+def test_a_client_is_rewritten_as_shown(name: str, era: Era) -> None:
+    made = fixed(text_of(name, "before"), era)
+    assert made.texts["client.py"] == text_of(name, f"after_{era.value}")
+    assert made.created == {module.CLIENT_FILE_NAME: module.client()}
+    assert made.dropped == ()
+    again = engine.fix(made.project, CATALOG, era)
+    assert (again.texts, again.created) == ({}, {})
+
+
+@each_era
+@each_client
+def test_nothing_that_fails_is_left(name: str, era: Era) -> None:
+    left = fixed(text_of(name, "before"), era).remaining
+    # The version of the handshake is a constant that only older servers are told, and roots are deprecated.
+    assert {finding.rule for finding in left} <= {"MCP204", "MCP401"}
+    assert all(finding.severity.word != "error" for finding in left)
+
+
+def run(folder: Path, name: str, form: str, major: int) -> tuple[list[str], list[Heard], str]:
+    """What a client prints that speaks to a real server, what the server hears, and what it complains of."""
+    (folder / "client.py").write_text(text_of(name, form), encoding="utf-8")
+    (folder / module.CLIENT_FILE_NAME).write_text(module.client(), encoding="utf-8")
+    (folder / "server.py").write_text(SERVERS[major], encoding="utf-8")
+    command = [str(sdk.python(major)), str(folder / "server.py")]
+    client = [str(sdk.python(1)) if name == "httpx_session" else sys.executable, "client.py"]
+
+    def result(*argv: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run([*client, *argv], cwd=folder, capture_output=True, text=True, timeout=60)
+
+    if name not in OVER_HTTP:
+        log = folder / "heard"
+        done = result(*relays.piped(log, [*command, "stdio", "0"]))
+        return done.stdout.splitlines(), relays.read(log), done.stderr
+    with (
+        http_wire.serving([*command, "streamable-http", "{port}"], folder, "/mcp", {}) as server,
+        relays.posted(server.port) as (port, heard),
+    ):
+        done = result(f"http://127.0.0.1:{port}/mcp")
+        return done.stdout.splitlines(), heard, done.stderr
+
+
+@each_client
+def test_a_client_of_both_eras_speaks_the_new_revision_where_it_is_known(name: str, tmp_path: Path) -> None:
+    said, heard, complaints = run(tmp_path, name, "after_dual", 2)
+    assert said == SAID[name], complaints
+    assert_modern(heard, over_http=name in OVER_HTTP)
+
+
+@each_client
+def test_a_client_of_the_new_era_speaks_nothing_else(name: str, tmp_path: Path) -> None:
+    said, heard, complaints = run(tmp_path, name, "after_modern", 2)
+    assert said == SAID[name], complaints
+    assert_modern(heard, over_http=name in OVER_HTTP)
+
+
+@each_client
+def test_a_client_of_both_eras_says_to_an_older_server_what_it_always_said(name: str, tmp_path: Path) -> None:
+    (before := tmp_path / "before").mkdir()
+    (after := tmp_path / "after").mkdir()
+    said, expected, complaints = run(before, name, "before", 1)
+    assert said == SAID[name], complaints
+    said, heard, complaints = run(after, name, "after_dual", 1)
+    assert said == SAID[name], complaints
+    assert heard[0].message["method"] == "server/discover"
+    assert [plain(one) for one in heard[1:]] == [plain(one) for one in expected]
+
+
+@each_client
+def test_a_client_of_the_new_era_does_not_fall_back(name: str, tmp_path: Path) -> None:
+    said, heard, complaints = run(tmp_path, name, "after_modern", 1)
+    assert said == []
+    assert complaints
+    assert [one.message["method"] for one in heard] == ["server/discover"]
+
+
+def assert_modern(heard: list[Heard], *, over_http: bool) -> None:
+    methods = [one.message["method"] for one in heard]
+    assert methods[0] == "server/discover"
+    assert "initialize" not in methods
+    assert not [method for method in methods if method.startswith("notifications/")]
+    for one in heard:
+        meta = one.message["params"]["_meta"]
+        assert meta[f"{PREFIX}protocolVersion"] == MODERN
+        assert meta[f"{PREFIX}clientCapabilities"] == {}
+        assert meta[f"{PREFIX}clientInfo"]["name"]
+        if over_http:
+            assert one.headers["mcp-protocol-version"] == MODERN
+            assert one.headers["mcp-method"] == one.message["method"]
+            assert one.headers.get("mcp-name") == one.message["params"].get("name")
+            assert "mcp-session-id" not in one.headers
+
+
+def plain(one: Heard) -> tuple[Any, ...]:
+    """A message without its number, and whether it names a session and a version."""
+    message = {key: value for key, value in one.message.items() if key != "id"}
+    return message, list(message), "mcp-session-id" in one.headers, one.headers.get("mcp-protocol-version")
