@@ -366,7 +366,9 @@ def _summary(run: Run, before: Reading, fixed: Fixed, left: Sifted, *, would: bo
     applied = {run.show(path): rules for path, rules in fixed.applied.items()}
     gone = len(run.check(before).findings) - len(left.findings)
     settled = gone - sum(rules.total() for rules in fixed.applied.values())
-    return text.fixes(applied, map(run.show, fixed.created), names, settled=settled, left=len(left.findings), would=would)
+    # A file from standard input gets none.
+    also = [line for new in fixed.created for line in run.unshipped(new, fixed.project.importers(new))]
+    return text.fixes(applied, map(run.show, fixed.created), names, settled=settled, left=len(left.findings), also=also, would=would)
 
 
 def _tell_what_is_left(run: Run, fixed: Fixed, report: Report) -> None:

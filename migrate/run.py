@@ -7,12 +7,13 @@ import dataclasses
 import os
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from . import baseline, catalog, config, discover, engine, house, reading, selection
 from .baseline import BaselineError, Key
 from .discover import Exclude, File, Unreadable
 from .engine import Fixed, InternalError
+from .facts.gates import BOUNDARY_MODULE
 from .facts.model import Dispatcher
 from .files import Change
 from .forecast import foretold, without_boundaries
@@ -71,6 +72,7 @@ class Run:
         """The findings of what was read; those that a boundary would settle are called safe to fix where `fix` can put one."""
         sifted = self._sifted(read, self._found(read.project))
         findings = foretold(sifted.findings, read.project, self._found, self.entries)
+        findings = [self._shipped(finding, read.project) for finding in findings]
         if self.era is Era.MODERN and any(isinstance(finding.fact, Dispatcher) and finding.applicability is SAFE for finding in findings):
             findings = self._without_deleted(findings, read)
         return sifted._replace(findings=findings)
@@ -140,6 +142,15 @@ class Run:
             applied={path: rules for path, rules in fixed.applied.items() if path not in paths},
         )
 
+    def unshipped(self, new: str, users: Iterable[str]) -> list[str]:
+        """What else has to name a new file, as `also copy mcp_stateless.py: Dockerfile:7`; `users` import it."""
+        from . import shipping, worktree
+
+        location = os.path.abspath(self.location(new))
+        top = worktree.root_of(os.path.dirname(location)) or os.path.abspath(self.root)
+        found = shipping.gaps(location, [os.path.abspath(self.location(user)) for user in users], top)
+        return [f"{gap.what}: {self.show(os.path.relpath(gap.file, self.root))}:{gap.line}" for gap in found]
+
     def report(self, read: Reading, sifted: Sifted, show: Callable[[str], str] | None = None) -> Report:
         """What reports are made from. `show` spells a path; as the command line did, unless told otherwise."""
         show = show or self.show
@@ -170,6 +181,14 @@ class Run:
     def keys(self, sifted: Sifted, folder: Path) -> list[Key]:
         """The keys of all findings, for a baseline in this folder."""
         return [key._replace(path=_relative_to(self.location(key.path), folder)) for key in sifted.keys]
+
+    def _shipped(self, finding: Finding, project: Project) -> Finding:
+        """A wiring that needs a new file says what else has to name it."""
+        if not isinstance(finding.fact, Dispatcher) or finding.applicability is not SAFE or self.flags.stdin is not None:
+            return finding
+        new = str(PurePosixPath(finding.path).with_name(BOUNDARY_MODULE))
+        more = self.unshipped(new, [finding.path]) if new not in project.files else []
+        return dataclasses.replace(finding, hint="; ".join([finding.hint, *more]))
 
     def _found(self, project: Project, *without: str) -> list[Finding]:
         ignore = (*self.ignore, *without)

@@ -6,9 +6,17 @@ import os
 import subprocess
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
 # Command lines have an end; this many paths of any length pass on every system.
 _CHUNK = 200
+
+
+class Ignored(NamedTuple):
+    """The line of an ignore file that leaves a path out."""
+
+    file: str
+    line: int
 
 
 class GitError(Exception):
@@ -39,6 +47,21 @@ def unsaved(locations: Iterable[str]) -> Iterator[tuple[str, str]]:
     for root, files in trees.items():
         for start in range(0, len(files), _CHUNK):
             yield from _unsaved(root, files[start : start + _CHUNK])
+
+
+def ignored(location: str) -> Ignored | None:
+    """Why git would not see a file, there or not; None where it would, or where nobody can tell."""
+    root = root_of(os.path.dirname(location))
+    if root is None:
+        return None
+    command = ["git", "-C", root, "check-ignore", "-z", "-v", "--stdin"]
+    try:
+        done = subprocess.run(command, input=os.fsencode(os.path.relpath(location, root)), capture_output=True, check=False)
+    except OSError:
+        return None
+    source, line, pattern, *_ = [*map(os.fsdecode, done.stdout.split(b"\0")), "", "", ""]
+    # An empty line and a pattern with `!` say that the file is not left out after all.
+    return Ignored(os.path.join(root, source), int(line)) if line and not pattern.startswith("!") else None
 
 
 def _unsaved(root: str, files: list[str]) -> Iterator[tuple[str, str]]:

@@ -883,3 +883,21 @@ def test_ctrl_c_exits_with_130_and_one_line(tmp_path):
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=20)
     assert (process.returncode, out, err) == (130, b"", b"mcp-migrate: interrupted\n")
+
+
+# What belongs to a new file
+
+
+def test_check_and_fix_name_what_else_has_to_take_the_new_file_along(run, tmp_path):
+    server = (SERVERS / "notes_chain/before/server.py").read_text()
+    put(tmp_path, "server.py", server)
+    put(tmp_path, "Dockerfile", "FROM python:3.12\nCOPY server.py .\n")
+    assert "also copy mcp_stateless.py: Dockerfile:2" in run("check").out
+    assert "also copy mcp_stateless.py: Dockerfile:2" in run("fix", "--diff").err
+    done = run("fix")
+    assert "  mcp_stateless.py: new\n  also copy mcp_stateless.py: Dockerfile:2\n" in done.out
+    put(tmp_path, "Dockerfile", "FROM python:3.12\nCOPY . .\n")
+    put(tmp_path, "server.py", server)
+    (tmp_path / "mcp_stateless.py").unlink()
+    assert "also copy" not in run("check").out
+    assert "also copy" not in run("fix").out

@@ -62,6 +62,8 @@ LAYERS: dict[str, set[str]] = {
     "sieve": {"source", "rule", "baseline", "house", "suppress"},
     "discover": set(),
     "patch": set(),
+    "dockerfile": set(),
+    "shipping": {"dockerfile", "worktree"},
     "worktree": set(),
 }
 LIBRARIES = {
@@ -173,7 +175,7 @@ WRITING |= {"tempfile.mkstemp", "tempfile.mkdtemp", "shutil.copy", "shutil.move"
 OPENING = {"open", "read_text", "read_bytes", "os.scandir", "os.listdir", "os.walk", "subprocess.run", "subprocess.Popen"}
 # `catalog` and `rewrite.module` read what is part of the package; `worktree` asks git.
 WRITERS = {"cli", "files"}
-OPENERS = {"catalog", "config", "discover", "files", "rewrite.module", "run", "worktree"}
+OPENERS = {"catalog", "config", "discover", "files", "rewrite.module", "run", "shipping", "worktree"}
 
 
 def is_writing(called: str, call: ast.Call) -> bool:

@@ -37,11 +37,13 @@ def fixes(
     *,
     settled: int = 0,
     left: int = 0,
+    also: Iterable[str] = (),
     would: bool,
 ) -> str:
     """What `fix` has done, or would do: by path the number of fixes of each rule, and the new files.
 
-    `names` has the rules' names; `settled` is how many findings went without an edit of their own, `left` how many stay.
+    `names` has the rules' names; `settled` is how many findings went without an edit of their own, `left` how many stay,
+    `also` what the new files need beside the code.
     """
     created = sorted(created)
     number = sum(sum(rules.values()) for rules in applied.values())
@@ -53,7 +55,8 @@ def fixes(
     lines = [f"{verb} {_count(number, 'finding')} in {_count(len(applied), 'file')}{new}{more}:"]
     for path, rules in sorted(applied.items()):
         lines.append(f"  {visible(path)}: " + ", ".join(f"{rule} {names[rule]} ({rules[rule]})" for rule in sorted(rules)))
-    return "".join(f"{line}\n" for line in [*lines, *(f"  {visible(path)}: new" for path in created)])
+    lines += [*(f"  {visible(path)}: new" for path in created), *(f"  {visible(line)}" for line in also)]
+    return "".join(f"{line}\n" for line in lines)
 
 
 def diff(patch: bytes) -> str:
