@@ -55,17 +55,31 @@ class Recipe:
     calls: tuple[str, ...] = ()  # 'NAME {arguments} => text', as the judge takes them
     mask: str = ""  # what else changes from run to run
 
+    @property
+    def how(self) -> str:
+        """Its command, without what the commands of all projects have."""
+        return (self.run or self.serve).replace("python -m ", "").replace(" --port {port}", "").replace(" {port}", "") + (
+            f" {self.path}" if self.serve else ""
+        )
 
-def read(path: Path) -> dict[str, Recipe]:
-    """The recipes of a file, by project."""
+
+class Recipes(NamedTuple):
+    """What a file says of projects."""
+
+    ways: dict[str, tuple[Recipe, ...]]  # to start each of them
+    aside: dict[str, dict[str, str]]  # places that look like a dispatcher and serve nobody, and why
+
+
+def read(path: Path) -> Recipes:
     tables = yaml.safe_load(path.read_text(encoding="utf-8")) or {}
-    return {name: _recipe(table) for name, table in tables.items()}
+    aside = tables.pop("no-servers", {})
+    return Recipes({name: tuple(map(_recipe, told if isinstance(told, list) else [told])) for name, told in tables.items()}, aside)
 
 
-def _recipe(table: dict[str, Any]) -> Recipe:
-    lists: dict[str, Any] = {key: tuple(table.pop(key, ())) for key in ("pip", "calls")}
-    env = {key: str(value) for key, value in table.pop("env", {}).items()}
-    return Recipe(env=env, **lists, **table)
+def _recipe(table: Mapping[str, Any]) -> Recipe:
+    lists: dict[str, Any] = {key: tuple(table.get(key, ())) for key in ("pip", "calls")}
+    env = {key: str(value) for key, value in table.get("env", {}).items()}
+    return Recipe(**{**table, **lists, "env": env})
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +95,7 @@ class Host:
         """Install what the recipe names (once for all that name the same), write its files, run its first command."""
         host = cls(recipe, (copy / recipe.folder).resolve(), environment(recipe.pip, environments))
         for name, text in recipe.files.items():
+            (host.folder / name).parent.mkdir(parents=True, exist_ok=True)
             (host.folder / name).write_text(text, encoding="utf-8")
         if recipe.before:
             done = subprocess.run(host.argv(recipe.before), cwd=host.folder, capture_output=True, text=True)
@@ -115,21 +130,23 @@ def environment(packages: tuple[str, ...], environments: Path) -> Path:
     return home / "bin"
 
 
-def session(host: Host, tool: str, arguments: Mapping[str, Any]) -> list[str]:
+def session(host: Host, tool: str, arguments: Mapping[str, Any]) -> dict[str, str]:
     """All that a server says to a client of the handshake era that also makes mistakes; what changes from run to run is masked."""
-    lines = [
-        _request(0, "initialize", {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "old", "version": "1"}}),
-        json.dumps({"jsonrpc": "2.0", "method": "notifications/initialized"}),
-        _request(1, "ping", None),
-        _request(2, "tools/list", {}),
-        _request(3, "tools/call", {"name": tool, "arguments": arguments}),
-        _request(4, "tools/call", {"name": "no_such_tool", "arguments": {}}),
-        _request(5, "no/such/method", {}),
-        "{not json",
-        _request(6, "tools/list", {}),
-    ]
-    said = list(_over_http(host, lines) if host.recipe.serve else _over_stdio(host, lines))
-    return [_mask(line, host) for line in said]
+    client = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "old", "version": "1"}}
+    steps = {
+        "initialize": [_request(0, "initialize", client)],
+        "ping": [json.dumps({"jsonrpc": "2.0", "method": "notifications/initialized"}), _request(1, "ping", None)],
+        "list": [_request(2, "tools/list", {})],
+        "call": [_request(3, "tools/call", {"name": tool, "arguments": arguments})],
+        "unknown tool": [_request(4, "tools/call", {"name": "no_such_tool", "arguments": {}})],
+        "unknown method": [_request(5, "no/such/method", {})],
+        # What comes before the answer to the request behind it is the answer.
+        "bad JSON": ["{not json", _request(6, "tools/list", {})],
+    }
+    said: dict[str, str] = {}
+    for step, text in (_over_http if host.recipe.serve else _over_stdio)(host, steps):
+        said[step] = said.get(step, "") + _mask(text, host)
+    return said
 
 
 def _request(number: int, method: str, params: Mapping[str, Any] | None) -> str:
@@ -142,34 +159,34 @@ def _mask(line: str, host: Host) -> str:
     return re.sub(host.recipe.mask, "*", masked) if host.recipe.mask else masked
 
 
-def _over_stdio(host: Host, lines: list[str]) -> Iterator[str]:
+def _over_stdio(host: Host, steps: Mapping[str, list[str]]) -> Iterator[tuple[str, str]]:
     with started(host.argv(host.recipe.run), host.folder, piped=True) as running:
         process = running.process
         assert process.stdin
         assert process.stdout
         said: queue.Queue[str] = queue.Queue()
         threading.Thread(target=_drain, args=(process.stdout, said), daemon=True).start()
-        for line in lines:
+        for step, line in ((step, line) for step, lines in steps.items() for line in lines):
             try:
                 process.stdin.write(line.encode() + b"\n")
                 process.stdin.flush()
             except BrokenPipeError:
-                yield f"gone before {line}: {running.last_words()}"
+                yield step, f"gone before {line}: {running.last_words()}"
                 break
             number = json.loads(line).get("id") if line.startswith('{"') else None
             while number is not None:
                 try:
                     reply = said.get(timeout=START if number == 0 else REPLY)
                 except queue.Empty:
-                    yield f"no reply to {line}"
+                    yield step, f"no reply to {line}"
                     break
-                yield reply
+                yield step, reply
                 if not reply or _answers(reply, number):
                     break
         with suppress(BrokenPipeError):
             process.stdin.close()
         while (rest := _next(said)) != "":
-            yield rest
+            yield "end", rest
 
 
 def _drain(stream: IO[bytes], said: queue.Queue[str]) -> None:
@@ -193,17 +210,17 @@ def _answers(text: str, number: int) -> bool:
     return isinstance(message, dict) and message.get("id") == number and "method" not in message
 
 
-def _over_http(host: Host, lines: list[str]) -> Iterator[str]:
+def _over_http(host: Host, steps: Mapping[str, list[str]]) -> Iterator[tuple[str, str]]:
     port = free_port()
     with started(host.argv(host.recipe.serve.replace("{port}", str(port))), host.folder) as running:
         running.listens(port)
         headers = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
-        for line in lines:
+        for step, line in ((step, line) for step, lines in steps.items() for line in lines):
             status, answered, body = post(f"http://127.0.0.1:{port}{host.recipe.path}", headers, line)
             issued = answered.get("mcp-session-id")
             if issued:
                 headers["Mcp-Session-Id"] = issued
-            yield f"{status} {answered.get('content-type')} {'session' if issued else ''} {body}".replace(f":{port}", ":PORT")
+            yield step, f"{status} {answered.get('content-type')} {'session' if issued else ''} {body}\n".replace(f":{port}", ":PORT")
 
 
 def post(url: str, headers: Mapping[str, str], body: str) -> tuple[int, dict[str, str], str]:

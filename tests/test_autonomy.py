@@ -71,17 +71,18 @@ def measure(corpus: Path, recipes: dict[str, object], *argv: str) -> subprocess.
     return subprocess.run(command, capture_output=True, text=True, encoding="utf-8", timeout=120)
 
 
-def cells(report: str, name: str) -> list[str]:
-    """The row of a project."""
-    line = next(line for line in report.splitlines() if line.startswith(f"| {name} "))
+def cells(report: str, name: str, part: str = "Projects") -> list[str]:
+    """The row of a project in one part of the report."""
+    told = report.partition(f"\n## {part}\n")[2].partition("\n## ")[0]
+    line = next(line for line in told.splitlines() if line.startswith(f"| {name} "))
     return [cell.strip() for cell in line.strip("|").split("|")]
 
 
 def test_wired_and_unwired_projects_are_told_apart_with_the_reason(corpus: Path) -> None:
     done = measure(corpus, {}, "--only", "hr-notes,hr-dice")
-    assert (cells(done.stdout, "hr-notes")[1], cells(done.stdout, "hr-dice")[1]) == ("1 of 1", "0 of 1")
+    assert (cells(done.stdout, "hr-notes")[1], cells(done.stdout, "hr-dice")[1]) == ("1 of 1, 1 of 1", "0 of 1, 0 of 1")
     assert "| projects wired completely, in both eras | 1 of 2 (50 %) | 85 % | no |" in done.stdout
-    assert "- hr-dice (dual) dice.py:" in done.stdout
+    assert "- hr-dice dice.py:" in done.stdout
     assert done.returncode == 1
 
 
@@ -93,8 +94,24 @@ def test_a_target_that_is_reached_ends_well(corpus: Path) -> None:
 def test_old_clients_get_the_same_bytes_over_stdio_and_http(corpus: Path) -> None:
     recipes = {"hr-notes": {"run": "python server.py"}, "hr-web": {"serve": "python web.py {port}"}}
     done = measure(corpus, recipes, "--only", "hr-notes,hr-web", "--wired", "0")
-    assert (cells(done.stdout, "hr-notes")[-1], cells(done.stdout, "hr-web")[-1]) == ("same", "same"), done.stderr
-    assert "2 of them started" in done.stdout
+    told = [cells(done.stdout, name, "Servers that were started")[-1] for name in ("hr-notes", "hr-web")]
+    assert told == ["same bytes", "same bytes"], done.stderr
+    assert "2 of them were started, in 2 ways" in done.stdout
+
+
+def test_a_project_may_be_started_in_several_ways(corpus: Path) -> None:
+    ways = [{"run": "python server.py"}, {"run": "python nowhere.py"}]
+    done = measure(corpus, {"hr-notes": ways}, "--only", "hr-notes", "--wired", "0")
+    assert "1 of them were started, in 2 ways" in done.stdout
+    assert "| hr-notes | `python nowhere.py` |  |  | the untouched server does not answer" in done.stdout
+
+
+def test_what_serves_nobody_is_told_and_not_counted(corpus: Path) -> None:
+    recipes: dict[str, object] = {"no-servers": {"hr-dice": {"dice.py": "dice that nobody throws"}}}
+    done = measure(corpus, recipes, "--only", "hr-notes,hr-dice", "--wired", "50")
+    assert cells(done.stdout, "hr-dice")[1] == "0 of 0, 0 of 0"
+    assert ": dice that nobody throws" in done.stdout
+    assert done.returncode == 0
 
 
 def test_a_changed_answer_is_noticed(corpus: Path) -> None:
@@ -104,11 +121,11 @@ def test_a_changed_answer_is_noticed(corpus: Path) -> None:
     host = HOST.replace("SAID", repr(str(said)))
     recipes = {"hr-web": {"run": "python host.py", "files": {"host.py": host}}}
     done = measure(corpus, recipes, "--only", "hr-web", "--wired", "0")
-    assert cells(done.stdout, "hr-web")[-1] == "differs", done.stderr
+    assert cells(done.stdout, "hr-web", "Servers that were started")[-1].startswith("differs in initialize"), done.stderr
     assert done.returncode == 1
 
 
 def test_a_server_that_does_not_start_is_named_and_not_counted(corpus: Path) -> None:
     done = measure(corpus, {"hr-notes": {"run": "python nowhere.py"}}, "--only", "hr-notes")
-    assert "0 of them started" in done.stdout
-    assert "- hr-notes: the untouched server does not answer" in done.stdout
+    assert "0 of them were started" in done.stdout
+    assert "the untouched server does not answer" in cells(done.stdout, "hr-notes", "Servers that were started")[-1]

@@ -1,0 +1,123 @@
+"""Asks an outside judge about a server, and tells what a rewrite has broken from what a server answered before it."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NamedTuple
+
+from starting import Host
+
+GROUPS = ("raw+schema", "py-sdk v2", "py-sdk v1")
+DISCOVER = "discover: answered"
+
+# What a server answers itself, whatever stands before it: the checks of each group that ask for it.
+OWN = {
+    "unknown tool": re.compile(r"tools/call: unknown tool"),
+    "unknown resource": re.compile(r"unknown resource"),
+    "first resource": re.compile(r"resources/read: first|read_resource"),
+    "first prompt": re.compile(r"prompts/get: first|get_prompt"),
+    "list": re.compile(r"(?:tools|resources|prompts)/list: answered|list_(?:tools|resources|prompts)$"),
+    "output": re.compile(r"nothing but JSON on stdout"),
+}
+CALL = re.compile(r"(?:call_tool|tools/call:) (?P<tool>\S+)$")
+OUTCOME = re.compile(r"got error (-\d+)|MCPError (-\d+)|(isError)|(got result|a result came back)|(ValidationError)")
+
+
+class Check(NamedTuple):
+    """A check that failed, and what the judge says."""
+
+    group: str
+    name: str
+    detail: str
+
+    @property
+    def subject(self) -> str | None:
+        """What of the server's own answers it asks for."""
+        if call := CALL.search(self.name):
+            return f"call {call['tool']}"
+        return next((subject for subject, pattern in OWN.items() if pattern.search(self.name)), None)
+
+    @property
+    def outcome(self) -> str:
+        told = OUTCOME.search(self.detail)
+        return next(filter(None, told.groups())).replace("got result", "a result came back") if told else ""
+
+    @property
+    def legacy(self) -> bool:
+        """Whether it looks at what older clients get."""
+        return self.group == "py-sdk v1" or "legacy" in self.name
+
+    def __str__(self) -> str:
+        return f"{self.group}: {self.name.removeprefix(f'{self.group} ').removeprefix(f'{self.group}: ')}: {self.detail}"
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What the judge says of one server in one era."""
+
+    passed: Mapping[str, int] = field(default_factory=dict)  # by group
+    failed: tuple[Check, ...] = ()
+    before: tuple[Check, ...] = ()  # failed, but as they did before the rewrite
+    trouble: str = ""  # why there is nothing to judge
+
+    @property
+    def passes(self) -> bool:
+        return not self.failed and not self.trouble
+
+    @property
+    def clean(self) -> bool:
+        return self.passes and not self.before
+
+    def beside(self, untouched: Verdict) -> Verdict:
+        """The same, with the failures set apart that the untouched server shows as well."""
+        earlier = tuple(check for check in self.failed if _is_earlier(check, untouched.failed))
+        return Verdict(self.passed, tuple(check for check in self.failed if check not in earlier), earlier, self.trouble)
+
+
+def ask(judge: Path, host: Host, era: str) -> Verdict:
+    recipe = host.recipe
+    command = ["--stdio"] if recipe.run else ["--path", recipe.path, "--start"]
+    command.append(shlex.join(host.argv(recipe.run or recipe.serve)))
+    with tempfile.TemporaryDirectory() as folder:
+        report = Path(folder, "judged.json")
+        argv = [sys.executable, str(judge), "--only", "raw,clients", "--era", era, "--json", str(report), *command]
+        argv += [part for call in recipe.calls for part in ("--call", call)]
+        done = subprocess.run(argv, cwd=host.folder, capture_output=True, text=True)
+        if not report.exists():
+            raise OSError(f"the judge could not run: {(done.stderr or done.stdout).strip()[-300:]}")
+        said = json.loads(report.read_text(encoding="utf-8"))
+    if "dead" in said:
+        return Verdict(trouble=f"does not start: {said['dead'].strip()[-200:]}")
+    passed = Counter(check["group"] for check in said["checks"] if check["status"] == "pass")
+    failed = tuple(_failed(said["checks"]))
+    # Without it, nearly every other check fails for the same reason.
+    deaf = next((f"`server/discover` is not answered: {check.detail}" for check in failed if check.name.startswith(DISCOVER)), "")
+    return Verdict(passed, failed, trouble=deaf)
+
+
+def _failed(checks: list[dict[str, str]]) -> Iterator[Check]:
+    for check in checks:
+        if check["status"] == "fail":
+            yield Check(check["group"], check["check"], " ".join(check["detail"].split()))
+
+
+def _is_earlier(check: Check, untouched: tuple[Check, ...]) -> bool:
+    same = [other for other in untouched if other.name == check.name]
+    if check.legacy:
+        return bool(same)
+    if check.name.startswith("schema: "):
+        # Every message that is not valid is told of; the untouched server sends these and others.
+        return any(set(check.detail.split("; ")) <= set(other.detail.split("; ")) for other in same)
+    # The untouched server does not know the revision, so only what it answers itself can be compared, and that by its kind.
+    if not check.outcome and check.subject != "output":
+        return False
+    return check.subject is not None and any((check.subject, check.outcome) == (o.subject, o.outcome) for o in untouched)
