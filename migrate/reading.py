@@ -7,11 +7,12 @@ import os
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import product
 from pathlib import PurePosixPath
 
 from . import discover, house
 from .discover import File, Unreadable
-from .facts.gates import BOUNDARY_MODULE
+from .facts.gates import BOUNDARY_MODULE, CLIENT_MODULE
 from .facts.model import FileFacts, Ref, Value
 from .facts.vocabulary import may_speak
 from .feeders import Feeders, dispatches
@@ -127,10 +128,10 @@ class _Reader:
                         yield file
 
     def look_beside(self) -> None:
-        """Takes in the boundary modules of servers that are no part of the run: whether one is there decides what is found and fixed."""
-        for facts in [*self.facts]:
-            path = str(PurePosixPath(facts.source.path).with_name(BOUNDARY_MODULE))
-            location = os.path.join(os.path.dirname(self.locations[facts.source.path]), BOUNDARY_MODULE)
+        """Takes in the modules that `fix` has written and that are no part of the run: whether one is there decides what is found and fixed."""
+        for facts, name in product([*self.facts], (BOUNDARY_MODULE, CLIENT_MODULE)):
+            path = str(PurePosixPath(facts.source.path).with_name(name))
+            location = os.path.join(os.path.dirname(self.locations[facts.source.path]), name)
             if path in self.data or path in self.unparsed or not os.path.isfile(location):
                 continue
             data = discover.read(File(path, location))

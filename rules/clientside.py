@@ -42,7 +42,10 @@ def check(fact: Fact, ctx: Context, *, removable: bool = False) -> Iterator[Find
         if removable and ctx.era is Era.MODERN:
             yield ctx.finding(fact, Applicability.SAFE, hint=ctx.entry.hints["removed"])
         return
-    if isinstance(found, Client):
+    obstacle = clients.obstacle(ctx.project, found) if isinstance(found, Client) else ""
+    if obstacle:
+        yield ctx.finding(fact, hint=obstacle)
+    elif isinstance(found, Client):
         # What a test checks may be the handshake itself, which the server goes on to serve.
         at_test = clients.is_tested_with(found)
         trust = Applicability.UNSAFE if at_test else Applicability.SAFE
@@ -58,5 +61,5 @@ def check(fact: Fact, ctx: Context, *, removable: bool = False) -> Iterator[Find
 def fix(fact: Fact, tree: Tree, ctx: Context) -> Iterator[Edit | Need]:
     """Wraps what sends the client's requests."""
     found = clients.client_of(ctx.project, ctx.file.source.path, fact)
-    if isinstance(found, Client) and not found.done:
+    if isinstance(found, Client) and not found.done and not clients.obstacle(ctx.project, found):
         yield from clients.edits(ctx.project, found, tree, ctx.era)

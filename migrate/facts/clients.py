@@ -147,6 +147,7 @@ class _Search:
         sender = self._sender(opening, node)
         owner = sender.function.owner
         hello = self._hello(node)
+        self._is_free(opening)
         if self._wrapped(sender.function):
             return Client(
                 self.module, node, opening.span, hello, (sender,), wrapped=frozenset({sender.function}), sent=self._sent({sender.function})
@@ -166,6 +167,7 @@ class _Search:
                 raise _Stop(send.span, f"this client also sends `{send.key}`, which 2026-07-28 does not have", "take that away first")
             elif not send.notification and self._sender(send, where).function is not sender.function:
                 raise _Stop(send.span, "this client sends requests from several places", _ONE_PLACE)
+        self._builds(sender)
         self._gives(sender.function)
         self._hears(owner)
         posts = self._leaves(sender)
@@ -184,6 +186,13 @@ class _Search:
             return self._sender(send, node).function if node is not None else None
         except _Stop:
             return None
+
+    def _is_free(self, opening: Send) -> None:
+        """Stops where the name that the rewrite imports means something else."""
+        named = {node.name for node in self.module.nodes(ast.ClassDef)} | set(self.module.functions)
+        taken = self.file.imports.get("Era", f"{RUNTIME}.Era")
+        if "Era" in named or not taken.endswith(f"{RUNTIME}.Era"):
+            raise _Stop(opening.span, "`Era` is something else in this file", "rename it")
 
     def _hello(self, node: ast.expr) -> ast.Dict | None:
         """The dict that names the version, beside the method or in the same message."""
@@ -346,6 +355,17 @@ class _Search:
     def _statement(self, node: ast.expr) -> ast.stmt:
         return next(above for above in self.module.ancestors(node) if isinstance(above, ast.stmt))
 
+    def _builds(self, sender: Sender) -> None:
+        """Stops at a message that is handed on: whoever sent it has opened the connection in its own way."""
+        for call in self.module.nodes(ast.Call) if sender.message else ():
+            holder = self.module.function_of(call)
+            if self.module.callee(call, holder) is not sender.function:
+                continue
+            given = bound(call, sender.function, sender.message)
+            values = self._values(given, holder) if holder is not None else []
+            if not values or not all(isinstance(value, ast.Dict) for value in values):
+                raise _Stop(self.module.span(call), "this may send messages that others have built", "ask `server/discover` for them, too")
+
     # -- what comes back ---------------------------------------------------------
     def _gives(self, function: Function, depth: int = 0) -> None:
         """Stops at a function whose callers get something else than a reply, or its result."""
@@ -353,6 +373,9 @@ class _Search:
         for node in returned:
             for value in self._values(node.value, function):
                 target = self.module.callee(value, function) if isinstance(value, ast.Call) else None
+                waits = isinstance(self.module.parents.get(value), ast.Await)
+                if target is not None and isinstance(target.node, ast.AsyncFunctionDef) and not waits:
+                    raise _Stop(self.module.span(node), f"`{function.short}` gives something else than the reply", "make it `async`")
                 if target is not None and depth < _MAX_DEPTH and target is not function:
                     self._gives(target, depth + 1)
                 elif target is None and _is_other(value) and not self._is_after_failure(node, value):
@@ -524,10 +547,18 @@ def _is_other(value: ast.expr) -> bool:
     return False
 
 
+def headers_of(post: ast.Call) -> ast.expr | None:
+    """The headers that an HTTP call is given."""
+    named = next((keyword.value for keyword in post.keywords if keyword.arg == "headers"), None)
+    at = {"Request": 2, "request": 3}.get(dotted(post.func).rpartition(".")[2])
+    return post.args[at] if named is None and at is not None and len(post.args) > at else named
+
+
 def _is_post(call: ast.Call, last: str) -> bool:
     names = {keyword.arg for keyword in call.keywords}
     if last == "post":
         return True
-    if last in ("request", "stream", "urlopen") and call.args:
-        return isinstance(call.args[0], ast.Constant) and call.args[0].value == "POST"
+    if last in ("request", "stream", "build_request"):
+        verbs = [*call.args[:1], *(keyword.value for keyword in call.keywords if keyword.arg == "method")]
+        return any(_is_text(verb, "POST") for verb in verbs)
     return last == "Request" and ("data" in names or len(call.args) > 1)

@@ -11,6 +11,7 @@ from weakref import WeakKeyDictionary
 from ..facts import clients
 from ..facts.clients import RUNTIME, Blocker, Client, Clients, Sender
 from ..facts.functions import Module
+from ..facts.gates import is_boundary_module
 from ..facts.model import Dispatcher, Fact, Send, Version
 from ..facts.syntax import descend
 from ..project import Project, is_test
@@ -43,6 +44,13 @@ def client_of(project: Project, path: str, fact: Fact) -> Client | Blocker | Non
     # Functions beside a server share its file; what they send is theirs.
     beside = whole and not isinstance(fact, (Send, Version)) and bool(project.of(path, Dispatcher))
     return None if beside else found
+
+
+def obstacle(project: Project, client: Client) -> str:
+    """Why the module of a client cannot be written."""
+    path = target(client.module.source.path)
+    held = project.files.get(path)
+    return "" if held is None or is_boundary_module(held.source) else f"{path} exists, and is not as `fix` writes it"
 
 
 def is_tested_with(client: Client) -> bool:
@@ -143,9 +151,7 @@ def _names(sender: Sender) -> str:
 
 def _with_headers(code: Module, post: ast.Call, handle: str) -> Iterator[Edit]:
     """The headers of an HTTP call, handed through the `Era`; one that several clients share is changed once."""
-    held = next((keyword.value for keyword in post.keywords if keyword.arg == "headers"), None)
-    if held is None and isinstance(post.func, ast.Name | ast.Attribute) and code.text(post.func).endswith("Request") and len(post.args) > 2:
-        held = post.args[2]
+    held = clients.headers_of(post)
     if held is not None:
         span = code.span(held)
         if not code.text(held).startswith(f"{handle}.headers("):
