@@ -27,10 +27,14 @@ OURS = "io.modelcontextprotocol/"
 APPS = Path(__file__).resolve().parent / "hosts"
 SERVERS = {
     "fastapi": (Part.ASGI, "fastapi_app.py"),
+    "fastapi-router": (Part.FASTAPI_ROUTE, "router_app.py"),
     "starlette": (Part.ASGI, "starlette_app.py"),
+    "starlette-endpoint": (Part.STARLETTE, "endpoint_app.py"),
     "flask": (Part.WSGI, "flask_app.py"),
+    "flask-blueprint": (Part.FLASK, "blueprint_app.py"),
     "django": (Part.DJANGO, "django_app.py"),
     "django-asgi": (Part.DJANGO, "django_app.py asgi"),
+    "django-rest": (Part.DJANGO, "rest_app.py"),
     "aiohttp": (Part.AIOHTTP, "aiohttp_app.py"),
     "tornado": (Part.TORNADO, "tornado_app.py"),
     "http.server": (Part.HTTP_SERVER, "http_server_app.py"),

@@ -36,7 +36,9 @@ class Part(str, Enum):
     ENDPOINT = "endpoint"  # what the decorators of endpoints share
     ASGI = "asgi"  # MCP.asgi around FastAPI, Starlette and other applications
     FASTAPI_ROUTE = "fastapi_route"  # MCP.fastapi_route as the route class of a router
+    STARLETTE = "starlette"  # @MCP.starlette on an endpoint
     WSGI = "wsgi"  # MCP.wsgi around Flask and other applications
+    FLASK = "flask"  # @MCP.flask on a view
     DJANGO = "django"  # @MCP.django on a view
     AIOHTTP = "aiohttp"  # @MCP.aiohttp on a handler
     TORNADO = "tornado"  # @MCP.tornado on a method of a request handler
@@ -53,7 +55,10 @@ _NEEDS = {
     Part.STREAMS: {Part.HTTP, Part.CHANGES},
     Part.ENDPOINT: {Part.EXCHANGE},
     Part.ASGI: {Part.EXCHANGE},
+    Part.FASTAPI_ROUTE: {Part.ASGI},
+    Part.STARLETTE: {Part.ASGI},
     Part.WSGI: {Part.EXCHANGE},
+    Part.FLASK: {Part.ENDPOINT},
     Part.DJANGO: {Part.ENDPOINT},
     Part.AIOHTTP: {Part.ENDPOINT},
     Part.TORNADO: {Part.ENDPOINT},
@@ -61,7 +66,9 @@ _NEEDS = {
     Part.AWS_LAMBDA: {Part.ENDPOINT},
 }
 # A claim that is made on one channel is made on all: these can keep it.
-_STREAMING = frozenset({Part.ASGI, Part.WSGI, Part.DJANGO, Part.AIOHTTP, Part.TORNADO, Part.HTTP_SERVER})
+_STREAMING = frozenset(
+    {Part.ASGI, Part.FASTAPI_ROUTE, Part.STARLETTE, Part.WSGI, Part.FLASK, Part.DJANGO, Part.AIOHTTP, Part.TORNADO, Part.HTTP_SERVER}
+)
 HOSTS = _STREAMING | {Part.AWS_LAMBDA}
 _IN_FOLDER = (Part.EXCHANGE, Part.STREAMS, Part.ENDPOINT, *(part for part in Part if part in HOSTS))
 _ATTRIBUTES = {

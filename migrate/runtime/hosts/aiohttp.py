@@ -39,6 +39,11 @@ class _AiohttpCall(_Call):
         multidict = import_module("multidict")
         self.request._headers = multidict.CIMultiDictProxy(multidict.CIMultiDict(kept))
 
+    def failed(self, error: Exception) -> Any:
+        if not isinstance(error, import_module("aiohttp.web").HTTPException):
+            raise error
+        return error
+
     def take(self, exchange: _Exchange, returned: Any) -> _Answer:
         body = getattr(returned, "body", None)
         # What a handler has streamed is with the client already.
@@ -48,6 +53,8 @@ class _AiohttpCall(_Call):
         return exchange.answer(returned.status, _pairs(returned.headers), body if isinstance(body, bytes) else b"")
 
     def make(self, answer: _Answer) -> Any:
+        if isinstance(self.untouched, Exception):
+            raise self.untouched
         if self.untouched is not None:
             return self.untouched
         web = import_module("aiohttp.web")

@@ -15,7 +15,7 @@ from .streams import _STREAM
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 App = Callable[[Any, Any, Any], Awaitable[None]]
-# Seconds that an event stream may take to bring its reply and be none, and that an application has to end when its request has.
+# Seconds: a stream that brings its reply sooner is none; an application may take so long to end after its request.
 _PATIENCE, _GRACE = 1.0, 0.2
 
 
@@ -151,7 +151,8 @@ class _Taken:
             await _send(self._send, self.events.whole(_kept(self.headers)))
         else:
             self.is_begun = True
-            await self._send({"type": "http.response.start", "status": self.status, "headers": _encoded(_kept(self.headers))})
+            kept = _encoded(_kept(self.headers))
+            await self._send({"type": "http.response.start", "status": self.status, "headers": kept})
             await self._send({"type": "http.response.body", "body": chunk, "more_body": not self.is_sent})
 
 

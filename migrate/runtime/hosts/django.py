@@ -26,6 +26,7 @@ class Host(_Decorating):
 
 class _DjangoCall(_Call):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
+        self.view: Any = args[0] if args else None
         seen: Any = next(value for value in (*args, *kwargs.values()) if hasattr(value, "META"))
         self.request = getattr(seen, "_request", seen)
         self.verb, self.headers = self.request.method, self.request.headers
@@ -42,6 +43,16 @@ class _DjangoCall(_Call):
             del request.META[name]
         request.META["CONTENT_LENGTH"] = str(len(body))
         request.__dict__.pop("headers", None)
+
+    def failed(self, error: Exception) -> Any:
+        # A view of Django REST framework knows what to make of its own exceptions.
+        if hasattr(self.view, "handle_exception"):
+            return self.view.handle_exception(error)
+        known = import_module("django.core.exceptions")
+        missing = import_module("django.http").Http404
+        if not isinstance(error, (missing, known.PermissionDenied, known.BadRequest, known.SuspiciousOperation)):
+            raise error
+        return import_module("django.core.handlers.exception").response_for_exception(self.request, error)
 
     async def take(self, exchange: _Exchange, returned: Any) -> _Answer:
         if not (exchange.is_open(returned.status_code) or returned.status_code == 500):

@@ -21,6 +21,22 @@ class Host(_Exchanging):
             returned = function(*args, **kwargs)
             return await returned if waits or (is_async and inspect.isawaitable(returned)) else returned
 
+        async def answer(call: _Call, exchange: _Exchange, args: Any, kwargs: Any) -> _Answer:
+            with exchange.running():
+                call.give(exchange.body)
+                try:
+                    returned = await run(args, kwargs)
+                except Exception as error:
+                    try:
+                        returned = await _sent(call.failed(error))
+                    except Exception:
+                        # What the harmless request in place of this one brings about is not its client's.
+                        if exchange.early is None:
+                            raise
+                        return exchange.answer(500, [], b"")
+            found: _Answer = await _sent(call.take(exchange, returned))
+            return found
+
         async def serve(args: Any, kwargs: Any) -> Any:
             call = kind(*args, **kwargs)
             if not _is_at(call.path, path):
@@ -34,21 +50,18 @@ class Host(_Exchanging):
                 if met is None:
                     call.put_back(body)
                     return await run(args, kwargs)
-                with met.running():
-                    call.give(met.body)
-                    returned = await run(args, kwargs)
-                answer = await _sent(call.take(met, returned))
+                answered = await answer(call, met, args, kwargs)
             except Ending as ending:
                 if met is None:
                     raise
-                answer = met.ended(ending)
+                answered = met.ended(ending)
             finally:
                 call.close()
             # [streams]
-            if met.stream is not None and met.listens(answer.status):
+            if met.stream is not None and met.listens(answered.status):
                 return await _sent(call.listen(met))
             # [/streams]
-            return await _sent(call.make(answer))
+            return await _sent(call.make(answered))
 
         @functools.wraps(function)
         async def wrapper(*args: Any, **kwargs: Any) -> Any:
@@ -82,6 +95,10 @@ class _Call:
     def give(self, body: bytes) -> None:
         """Lets the endpoint read another body, without headers that it should not see."""
         raise NotImplementedError
+
+    def failed(self, error: Exception) -> Any:
+        """What the framework would make of an exception, at once or to be awaited; the same one if nothing."""
+        raise error
 
     def take(self, exchange: _Exchange, returned: Any) -> Any:
         """The `_Answer` to send in place of what the endpoint has answered, at once or to be awaited."""

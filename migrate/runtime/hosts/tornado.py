@@ -45,6 +45,10 @@ class _TornadoCall(_Call):
         held.set_result(None)
         return held
 
+    def failed(self, error: Exception) -> Any:
+        # It writes the answer, for `raise Finish()` as well.
+        return self.handler._handle_request_exception(error)
+
     def take(self, exchange: _Exchange, returned: Any) -> _Answer:
         headers = list(self.handler._headers.get_all())
         return exchange.answer(self.handler.get_status(), headers, b"".join(self.handler._write_buffer))

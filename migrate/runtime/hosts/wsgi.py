@@ -9,7 +9,7 @@ from typing import Any
 
 from ..mcp_stateless import Ending, Message
 from .exchange import Host as _Exchanging
-from .exchange import Paths, _Answer, _chunks, _Events, _Exchange, _is_at, _is_hidden, _is_stream, _kept
+from .exchange import Paths, _Answer, _chunks, _environ, _Events, _Exchange, _is_at, _is_stream, _kept
 from .streams import _STREAM
 
 Wsgi = Callable[[Any, Any], Iterable[bytes]]
@@ -44,10 +44,8 @@ def _read(environ: Message) -> bytes:
 
 
 def _exchanged(exchange: _Exchange, app: Wsgi, environ: Message, start: Callable[..., Any]) -> Iterable[bytes]:
-    body, lines, headers = exchange.body, ["500 Internal Server Error"], list[tuple[str, str]]()
-    hidden = {name for name in environ if name.startswith("HTTP_") and _is_hidden(name[5:].replace("_", "-"))}
-    given = {name: value for name, value in environ.items() if name not in hidden}
-    given |= {"wsgi.input": io.BytesIO(body), "CONTENT_LENGTH": str(len(body))}
+    lines, headers = ["500 Internal Server Error"], list[tuple[str, str]]()
+    given = _environ(environ, exchange.body)
     written: list[bytes] = []
 
     def hold(line: str, found: list[tuple[str, str]], exc_info: Any = None) -> Callable[[bytes], None]:
