@@ -128,7 +128,7 @@ class _Reader:
                         yield file
 
     def look_beside(self) -> None:
-        """Takes in the modules that `fix` has written and that are no part of the run: whether one is there decides what is found and fixed."""
+        """Takes in modules that `fix` has written and that are no part of the run: whether one is there decides what is found and fixed."""
         for facts, name in product([*self.facts], (BOUNDARY_MODULE, CLIENT_MODULE)):
             path = str(PurePosixPath(facts.source.path).with_name(name))
             location = os.path.join(os.path.dirname(self.locations[facts.source.path]), name)
