@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import textwrap
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ import sdk
 from mcp_migrate import catalog, engine
 from mcp_migrate.project import Project, read
 from mcp_migrate.rewrite import module
-from mcp_migrate.rule import Era, Finding
+from mcp_migrate.rule import Applicability, Era, Finding
 from mcp_migrate.source import Source
 from relays import Heard
 
@@ -166,3 +167,159 @@ def plain(one: Heard) -> tuple[Any, ...]:
     """A message without its number, and whether it names a session and a version."""
     message = {key: value for key, value in one.message.items() if key != "id"}
     return message, list(message), "mcp-session-id" in one.headers, one.headers.get("mcp-protocol-version")
+
+
+# -- what is not rewritten ----------------------------------------------------
+HELLO = '{"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "c", "version": "1"}}'
+CLIENT = f"""\
+import json
+
+
+class Client:
+    def open(self):
+        self.request("initialize", {HELLO})
+        # <open>
+
+    def request(self, method, params=None):
+        # <send>
+        message = {{"jsonrpc": "2.0", "id": 1, "method": method, "params": params or {{}}}}
+        self.pipe.stdin.write(json.dumps(message) + "\\n")
+        return json.loads(self.pipe.stdout.readline())["result"]
+
+    # <more>
+"""
+
+
+def changed(**places: str) -> str:
+    text = CLIENT
+    for name, code in places.items():
+        indent = {"open": 8, "send": 8, "more": 4, "top": 0}[name]
+        text = text.replace(f"{' ' * indent}# <{name}>\n", textwrap.indent(textwrap.dedent(code).strip("\n"), " " * indent) + "\n")
+    return text
+
+
+def reason(text: str, path: str = "client.py") -> str:
+    (finding,) = findings(text, path=path)
+    assert finding.applicability is Applicability.MANUAL
+    made = fixed(text, path=path)
+    assert (made.texts, made.created) == ({}, {})
+    return finding.hint
+
+
+def test_the_client_that_the_others_are_made_of_is_rewritten() -> None:
+    (finding,) = findings(CLIENT)
+    assert finding.applicability is Applicability.SAFE
+    assert "@ERA.sends" in fixed(CLIENT).texts["client.py"]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        pytest.param(
+            changed(more='def tools(self):\n    self.pipe.stdin.write(json.dumps({"jsonrpc": "2.0", "id": 2, "method": "tools/list"}))'),
+            "this request is built where it is sent (line 16)",
+            id="a second place",
+        ),
+        pytest.param(
+            changed(more='def alive(self):\n    self.request("ping")'),
+            "this client also sends `ping`, which 2026-07-28 does not have (line 16)",
+            id="a removed request",
+        ),
+        pytest.param(
+            changed(
+                more='def hear(self, message):\n    if message["method"] == "elicitation/create":\n        return {"action": "cancel"}'
+            ),
+            "this client answers `elicitation/create` (line 16)",
+            id="answers questions",
+        ),
+        pytest.param(
+            changed(
+                more='def hear(self, message):\n    if message["method"] == "notifications/tools/list_changed":\n        self.request("tools/list")'
+            ),
+            "this client hears `notifications/tools/list_changed`, which needs a `subscriptions/listen` request (line 16)",
+            id="hears of changes",
+        ),
+        pytest.param(
+            CLIENT.replace("        # <open>", "").replace(
+                f'self.request("initialize", {HELLO})',
+                f'found = self.request("initialize", {HELLO})\n        if found["protocolVersion"] != "2025-06-18":\n            raise ValueError',
+            ),
+            "this client checks which revision the server chose (line 7)",
+            id="checks the version",
+        ),
+        pytest.param(
+            CLIENT.replace('        return json.loads(self.pipe.stdout.readline())["result"]\n', ""),
+            "`request` does not give the reply back (line 9)",
+            id="gives nothing",
+        ),
+        pytest.param(
+            CLIENT.replace('return json.loads(self.pipe.stdout.readline())["result"]', "return self.pipe.stdout.readline()"),
+            "`request` gives something else than the reply (line 13)",
+            id="gives text",
+        ),
+        pytest.param(
+            changed(send="if not self.pipe:\n    self.close()") + "    def close(self):\n        self.pipe = None\n",
+            "`request` ends the connection when something goes wrong (line 11)",
+            id="closes",
+        ),
+        pytest.param(
+            CLIENT.replace('self.pipe.stdin.write(json.dumps(message) + "\\n")', "self.carrier.take(message)"),
+            "how `request` sends its messages is not known (line 9)",
+            id="an unknown way",
+        ),
+        pytest.param(
+            CLIENT.replace("    def request", "    @retrying\n    def request"),
+            "`request` has a decorator (line 10)",
+            id="a decorator",
+        ),
+        pytest.param(CLIENT + "\n\nclass Era:\n    pass\n", "`Era` is something else in this file (line 6)", id="a name that is taken"),
+        pytest.param(
+            CLIENT.replace("self, method, params=None", "self, url, method, params=None").replace(
+                'request("initialize"', 'request("u", "initialize"'
+            ),
+            "`request` does not tell which of url is the connection (line 9)",
+            id="many connections",
+        ),
+    ],
+)
+def test_what_is_not_proven_is_told_with_its_line(text: str, expected: str) -> None:
+    assert reason(text).startswith(f"not rewritten: {expected}")
+
+
+def test_a_module_of_that_name_that_others_wrote_is_left_alone() -> None:
+    files = {"client.py": CLIENT, module.CLIENT_FILE_NAME: "VERSION = 1\n"}
+    made = engine.fix(Project.link([read(Source(path, text)) for path, text in files.items()]), CATALOG)
+    assert (made.texts, made.created) == ({}, {})
+    (finding,) = (one for one in made.remaining if one.rule == "MCP101")
+    assert finding.hint == "mcp_stateless_client.py exists, and is not as `fix` writes it"
+
+
+def test_a_client_of_a_test_is_only_rewritten_on_demand() -> None:
+    (finding,) = findings(CLIENT, path="tests/test_it.py")
+    assert finding.applicability is Applicability.UNSAFE
+    assert fixed(CLIENT, path="tests/test_it.py").texts == {}
+    assert "@ERA.sends" in fixed(CLIENT, path="tests/test_it.py", unsafe=True).texts["tests/test_it.py"]
+
+
+def test_a_client_in_a_package_imports_its_module_as_its_neighbours_do() -> None:
+    text = CLIENT.replace("import json\n", "import json\n\nfrom .other import thing\n", 1) + "\n\nprint(thing)\n"
+    files = {"pack/__init__.py": "", "pack/client.py": text, "pack/other.py": "thing = 1\n"}
+    made = engine.fix(Project.link([read(Source(path, text)) for path, text in files.items()]), CATALOG)
+    assert "from .mcp_stateless_client import Era\n" in made.texts["pack/client.py"]
+    assert [*made.created] == ["pack/mcp_stateless_client.py"]
+
+
+def test_headers_are_handed_through_wherever_a_call_takes_them() -> None:
+    sent = [
+        ("self.http.request('POST', self.url, body, held)", "self.http.request('POST', self.url, body, ERA.headers(held))"),
+        ("Request(self.url, body, held)", "Request(self.url, body, ERA.headers(held))"),
+        ("self.http.post(self.url, data=body)", "self.http.post(self.url, data=body, headers=ERA.headers())"),
+        (
+            "self.http.request(method='POST', url=self.url, headers={})",
+            "self.http.request(method='POST', url=self.url, headers=ERA.headers({}))",
+        ),
+    ]
+    for before, after in sent:
+        text = CLIENT.replace('self.pipe.stdin.write(json.dumps(message) + "\\n")', f"response = {before}")
+        text = text.replace("self.pipe.stdout.readline()", "response.read()")
+        assert f"response = {after}\n" in fixed(text).texts["client.py"]

@@ -237,6 +237,8 @@ class _Search:
     def _by_message(self, send: Send, message: ast.Dict) -> Sender:
         """The function that takes the message of a dict literal: as an argument, or by the name that it is given."""
         parent = self.module.parents.get(message)
+        if isinstance(parent, ast.Call) and self.module.callee(parent, self.module.function_of(parent)) is None:
+            raise _Stop(send.span, "this request is built where it is sent", _ONE_PLACE)
         if isinstance(parent, ast.Call) and message in parent.args:
             function = self._called(send, parent)
             name = next((name for name in function.parameters if bound(parent, function, name) is message), "")
