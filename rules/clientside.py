@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from ..facts.clients import Blocker, Client
-from ..facts.model import Fact
+from ..facts.model import Fact, Send
 from ..rewrite import clients
 from ..rewrite.edits import Edit
 from ..rule import Applicability, Context, Era, Finding, Need
@@ -18,6 +18,11 @@ if TYPE_CHECKING:
 def knows(fact: Fact, ctx: Context) -> bool:
     """Whether a fact is part of a client that asks `server/discover` first, or that `fix` can make do so."""
     return isinstance(clients.client_of(ctx.project, ctx.file.source.path, fact), Client)
+
+
+def sends_otherwise(fact: Fact, ctx: Context) -> bool:
+    """Whether a removed request goes to older servers only, and others get something in its place."""
+    return ctx.era is Era.DUAL and isinstance(fact, Send) and knows(fact, ctx)
 
 
 def is_done(fact: Fact, ctx: Context) -> bool:

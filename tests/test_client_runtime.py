@@ -156,6 +156,16 @@ def test_without_older_servers_nothing_is_tried_again(runtime: ModuleType) -> No
     assert line.sent[1][1]["_meta"][f"{PREFIX}protocolVersion"] == "2026-07-28"
 
 
+def test_removed_requests_become_what_does_their_work(runtime: ModuleType) -> None:
+    line = Line(runtime.Era(), results)
+    line("initialize", HELLO)
+    assert line("ping") == {}
+    assert line("logging/setLevel", {"level": "error"}) == {}
+    assert line.methods == ["server/discover"] * 3
+    line("tools/call", {"name": "x"})
+    assert line.sent[-1][1]["_meta"][f"{PREFIX}logLevel"] == "error"
+
+
 def test_whole_replies_stay_whole(runtime: ModuleType) -> None:
     def answers(method: str, params: dict[str, Any]) -> Any:
         return {"jsonrpc": "2.0", "id": 4, "result": results(method, params)}

@@ -221,8 +221,8 @@ def test_the_client_that_the_others_are_made_of_is_rewritten() -> None:
             id="a second place",
         ),
         pytest.param(
-            changed(more='def alive(self):\n    self.request("ping")'),
-            "this client also sends `ping`, which 2026-07-28 does not have (line 16)",
+            changed(more='def alive(self):\n    self.request("resources/subscribe")'),
+            "this client also sends `resources/subscribe`, which 2026-07-28 does not have (line 16)",
             id="a removed request",
         ),
         pytest.param(
@@ -323,3 +323,9 @@ def test_headers_are_handed_through_wherever_a_call_takes_them() -> None:
         text = CLIENT.replace('self.pipe.stdin.write(json.dumps(message) + "\\n")', f"response = {before}")
         text = text.replace("self.pipe.stdout.readline()", "response.read()")
         assert f"response = {after}\n" in fixed(text).texts["client.py"]
+
+
+def test_a_ping_is_no_obstacle_and_is_left_where_only_the_new_revision_is_spoken() -> None:
+    text = changed(more='def alive(self):\n    return self.request("ping")')
+    assert fixed(text).remaining == []
+    assert [finding.rule for finding in fixed(text, Era.MODERN).remaining] == ["MCP103"]

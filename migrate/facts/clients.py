@@ -20,6 +20,8 @@ _MAX_DEPTH = 4
 _ASKED = frozenset({"elicitation/create", "sampling/createMessage", "roots/list"})
 _HEARD = frozenset(name for name in NOTIFICATIONS if name.endswith(("/list_changed", "/updated")) and "roots" not in name)
 _OPENINGS = frozenset({"initialize", "server/discover"})
+# Removed requests that the wrapped functions send in another way.
+_REPLACED = frozenset({"ping", "logging/setLevel"})
 # What ends a connection for good, or the program: no second try could follow.
 _ENDING = frozenset({"close", "aclose", "kill", "terminate", "disconnect", "stop", "shutdown", "_exit", "fail"})
 _ELSEWHERE = frozenset({"run_in_executor", "submit", "Thread"})
@@ -163,7 +165,7 @@ class _Search:
                 else:
                     senders.setdefault(found.function, found)
                     notices.append(Notice(self._statement(where), wrapped=True))
-            elif send.key in REMOVED_REQUESTS and send.key not in _OPENINGS:
+            elif send.key in REMOVED_REQUESTS - _REPLACED and send.key not in _OPENINGS:
                 raise _Stop(send.span, f"this client also sends `{send.key}`, which 2026-07-28 does not have", "take that away first")
             elif not send.notification and self._sender(send, where).function is not sender.function:
                 raise _Stop(send.span, "this client sends requests from several places", _ONE_PLACE)

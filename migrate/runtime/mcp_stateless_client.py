@@ -22,6 +22,8 @@ VERSION = "2026-07-28"
 _OURS = "io.modelcontextprotocol/"
 _PROTOCOL, _INFO, _CAPABILITIES = _OURS + "protocolVersion", _OURS + "clientInfo", _OURS + "clientCapabilities"
 _OPENINGS = {"initialize", "server/discover"}
+# Removed requests that something else does the work of.
+_REPLACEMENTS = {"ping", "logging/setLevel"}
 # The revisions that open with `initialize`.
 _HANDSHAKES = ("2024-10-07", "2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
 # What a header repeats, so that it is known without reading the body.
@@ -191,6 +193,12 @@ class Era:
         if method.startswith("notifications/") and method != "notifications/cancelled":
             # A server of 2026-07-28 wants to hear of nothing else.
             return None
+        if method in _REPLACEMENTS:
+            # The server's state of the connection has become part of each request; whether it is there, any request tells.
+            if method == "logging/setLevel":
+                connection.meta[_OURS + "logLevel"] = params.get("level")
+            reply = yield "server/discover", {"_meta": connection.meta}
+            return {**reply, "result": {}} if connection.enveloped and "result" in reply else reply if connection.enveloped else {}
         again: Message = {}
         while True:
             reply = yield method, {**params, **again, "_meta": {**_dict(params.get("_meta")), **connection.meta}}

@@ -18,7 +18,7 @@ def check(fact: Fact, ctx: Context) -> Iterator[Finding]:
     # The SDK still opens handshake connections; such a client merely stays on the older revisions.
     if isinstance(fact, Call):
         yield ctx.finding(fact, severity=Severity.NOTE)
-    elif isinstance(fact, Send):
+    elif isinstance(fact, Send) and not ctx.settled(fact):
         yield from clientside.check(fact, ctx)
     else:
         yield from legacy.check(fact, ctx)

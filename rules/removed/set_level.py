@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 from ...facts.model import Fact
 from ...rewrite.edits import Edit
 from ...rule import Context, Finding, Need
-from .. import legacy
+from .. import clientside, legacy
 
 if TYPE_CHECKING:
     from ...rewrite.tree import Tree
 
 
 def check(fact: Fact, ctx: Context) -> Iterator[Finding]:
-    yield from legacy.check(fact, ctx)
+    yield from clientside.check(fact, ctx) if clientside.sends_otherwise(fact, ctx) else legacy.check(fact, ctx)
 
 
 def fix(fact: Fact, tree: Tree, ctx: Context) -> Iterator[Edit | Need]:
-    yield from legacy.fix(fact, tree, ctx)
+    yield from clientside.fix(fact, tree, ctx) if clientside.sends_otherwise(fact, ctx) else legacy.fix(fact, tree, ctx)
