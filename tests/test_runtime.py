@@ -837,6 +837,84 @@ FORM = {"message": "Sure?", "requestedSchema": {"type": "object", "properties": 
 SAMPLING = {"messages": [], "maxTokens": 5}
 
 
+def knowing(answer: Any, *, tools: Any = ("a", "b"), cursor: str | None = None) -> Any:
+    """What becomes of an answer to a call of `c`, after the server has listed its tools."""
+    mcp = server()
+
+    @mcp.boundary
+    def handle(message: Any) -> Any:
+        if message["method"] == "tools/list":
+            return reply_with(result={"tools": [{"name": name} for name in tools], "nextCursor": cursor})
+        return reply_with(**answer)
+
+    handle(modern("tools/list"))
+    return handle(modern("tools/call", {"name": "get_c"}))
+
+
+def result(text: str, **more: Any) -> Any:
+    return {"result": {"content": [{"type": "text", "text": text}], **more}}
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        result("Unknown tool: get_c", isError=True),
+        result("'get_c'", isError=True),
+        result("No such tool", isError=True),
+        result("Tool get_c not found"),
+        {"error": {"code": -32603, "message": "Unknown tool: get_c"}},
+        {"error": {"code": -32000, "message": "tool doesn't exist"}},
+        {"error": {"code": -32601, "message": "Tool not found"}},
+        {"error": "get_c does not exist"},
+    ],
+    ids=["failed", "key error", "without name", "plain text", "internal", "own code", "method", "no object"],
+)
+def test_an_unknown_tool_is_a_wrong_parameter_however_the_server_says_it(answer: Any) -> None:
+    assert code(knowing(answer)) == -32602
+    if "result" in answer:
+        assert "result" in knowing(answer, tools=("a", "get_c"))
+
+
+@pytest.mark.parametrize(
+    ("answer", "more"),
+    [
+        (result("File not found", isError=True), {"tools": ("get_c",)}),
+        (result("Unknown tool: get_c", isError=True), {"cursor": "next"}),
+        (result("division by zero", isError=True), {}),
+        (result("it is not available today"), {}),
+        ({"result": {"content": [], "isError": True}}, {}),
+        ({"result": {"content": None}}, {}),
+    ],
+    ids=["known", "list in pages", "another failure", "a result", "empty", "null"],
+)
+def test_other_failures_stay_results(answer: Any, more: Any) -> None:
+    assert "result" in knowing(answer, **more)
+
+
+def test_no_list_is_asked_for_to_know_a_name() -> None:
+    mcp, seen = server(), []
+
+    @mcp.boundary
+    def handle(message: Any) -> Any:
+        seen.append(message["method"])
+        return reply_with(**result("Unknown tool: get_c", isError=True))
+
+    assert handle(modern("tools/call", {"name": "get_c"}))["result"]["isError"] is True
+    assert seen == ["tools/call"]
+
+
+def test_an_unknown_resource_is_a_wrong_parameter_with_any_code() -> None:
+    mcp = server()
+
+    @mcp.boundary
+    def handle(message: Any) -> Any:
+        return reply_with(error={"code": -32603, "message": message["params"]["text"]})
+
+    found = handle(modern("resources/read", {"uri": "a:b", "text": "Resource not found: a:b"}))
+    assert (code(found), found["error"].get("data")) == (-32602, {"uri": "a:b"})
+    assert code(handle(modern("resources/read", {"uri": "a:b", "text": "database not found"}))) == -32603
+
+
 def asker(*questions: tuple[str, Any], mcp: Stateless | None = None) -> Callable[..., Any]:
     """A wrapped tool that asks these questions in turn and returns the answers."""
     mcp = mcp or server()

@@ -13,6 +13,7 @@ import hmac
 import inspect
 import json
 import os
+import re
 import time
 from collections.abc import Callable, Collection, Mapping
 from contextvars import ContextVar
@@ -27,6 +28,8 @@ _LISTS = {"tools/list", "prompts/list", "resources/list", "resources/templates/l
 _CACHEABLE = _LISTS | {"resources/read", "server/discover"}
 # These name what they want, so an unknown name is a wrong parameter. And only these may ask the client.
 _NAMED = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
+# What servers say of a name that they do not know.
+_UNKNOWN = re.compile(r"unknown|unsupported|invalid|no such|n[o']t (be )?(found|exist|available|registered)", re.I)
 # The capability to claim for methods that begin with this word.
 _FEATURES = {word: word for word in ("tools", "prompts", "resources", "tasks")} | {"completion": "completions"}
 # Claims that are left out, because nothing here serves them.
@@ -142,6 +145,8 @@ class Stateless:
         self.info, self.capabilities, self.instructions = info, capabilities, instructions
         self.methods, self.legacy = methods, legacy
         self._met_legacy, self._last_modern = False, not legacy
+        # Of lists in one page, by the word that they begin with: all names that were ever in them.
+        self._listed: dict[str, set[str]] = {}
         # [listen]
         self._granted: dict[Any, set[str]] = {}
         # For the server's own resources/subscribe; what listen requests watch is in it as well.
@@ -188,7 +193,9 @@ class Stateless:
             except Ending as ending:
                 error, result = ending.body.get("error"), ending.body.get("result")
         # [/ask]
-        if error is not None:
+        if unknown := self._unknown(error, result, request):
+            done["error"] = _error({"code": -32602, "message": unknown}, request)
+        elif error is not None:
             done["error"] = _error(error, request)
         elif _dict(result).get("resultType") == "input_required" and request.method not in _NAMED:
             done["error"] = {"code": -32603, "message": f"{request.method} may not ask the client"}
@@ -533,9 +540,27 @@ class Stateless:
         return first
 
     # [/listen]
+    def _unknown(self, error: Any, result: Any, request: _Request) -> str:
+        """What the server says of a name that it does not know, if it says so with another code or as a result."""
+        name, kind = request.params.get(_NAMED.get(request.method, "")), request.method.partition("/")[0]
+        code, result = _dict(error).get("code"), _dict(result)
+        if not isinstance(name, str) or code in (-32700, -32602, -32601, -32002, -32020, -32021, -32022, -32042):
+            return ""
+        texts = [block.get("text") for block in _dicts(result.get("content"))] if kind == "tools" else []
+        said = str(_dict(error).get("message") or error) if error is not None else str(texts[0]) if len(texts) == 1 else ""
+        hints = (name in said) + (_UNKNOWN.search(said) is not None)
+        if kind == "resources":
+            # A list need not hold all that can be read.
+            return said if error is not None and hints == 2 else ""
+        failed = error is not None or result.get("isError") is True
+        return said if name not in self._listed.get(kind, {name}) and hints >= (1 if failed else 2) else ""
+
     def _stamped(self, result: Any, request: _Request) -> Any:
         if not isinstance(result, dict):
             return result
+        kind = request.method.partition("/")[0]
+        if request.method in ("tools/list", "prompts/list") and not (request.params.get("cursor") or result.get("nextCursor")):
+            self._listed.setdefault(kind, set()).update(str(one.get("name")) for one in _dicts(result.get(kind)))
         result = {key: value for key, value in result.items() if value is not None or key == "structuredContent"}
         result.setdefault("resultType", "complete")
         if result["resultType"] == "complete" and request.method in _CACHEABLE:
@@ -561,6 +586,10 @@ def _error(error: Any, request: _Request) -> Message:
 
 def _dict(value: Any) -> Message:
     return value if isinstance(value, dict) else {}
+
+
+def _dicts(value: Any) -> list[Message]:
+    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
 
 
 def _is_modern(message: Any) -> bool:
