@@ -21,10 +21,13 @@ if TYPE_CHECKING:
 _MENTIONS = tuple(f".{name}".encode() for name in (HOSTS - {"boundary"}) | WRAPS)
 
 
-def check(fact: Fact, ctx: Context) -> Iterator[Finding]:
-    """A finding at what only clients with a session use; without such clients, `fix` deletes it where a boundary answers in its place."""
+def check(fact: Fact, ctx: Context, *, follows: bool = False) -> Iterator[Finding]:
+    """A finding at what only clients with a session use; without such clients, `fix` deletes it where a boundary answers in its place.
+
+    With `follows`, it stays as long as something hangs on it that is for a human to decide.
+    """
     if not ctx.settled(fact):
-        removable = is_removable(fact, ctx)
+        removable = is_removable(fact, ctx) and not (follows and is_stuck(ctx))
         yield ctx.finding(
             fact, Applicability.SAFE if removable else Applicability.MANUAL, hint=ctx.entry.hints["removed"] if removable else ""
         )
@@ -90,6 +93,16 @@ def endpoint(fact: Fact, ctx: Context) -> Endpoint | None:
         if module.span(function.node).contains(fact.span) or (one.route is not None and module.span(one.route).contains(fact.span)):
             return one
     return None
+
+
+def is_stuck(ctx: Context) -> bool:
+    """Whether something uses a session in earnest, so that what leads to it cannot go."""
+    model = sessionless(ctx)
+    if model is None:
+        return True
+    from ..rewrite import absent
+
+    return any(True for _ in absent.needed(model))
 
 
 def unfollowed(tree: Tree, ctx: Context) -> Iterator[Edit]:

@@ -233,6 +233,8 @@ class _Statements(Expressions):
                     self._named(node, name, value)
                 case ast.Subscript(value=container, slice=index):
                     self._stored(container, index, value)
+                    if isinstance(index, ast.Call | ast.Subscript):
+                        self._expression(index)
         self._expression(value)
 
     def _annotated(self, node: ast.AnnAssign) -> None:

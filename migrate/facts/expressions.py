@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable, Mapping
 
 from . import vocabulary as words
 from .literals import Literals
-from .model import Call, Ref, Role
+from .model import Call, Ref, Role, Route
 from .routes import Routes
 from .shapes import call_text, dotted_text, elements, is_callable, is_collection, is_int_call, is_named_version, is_trivial
 from .syntax import FIELDS
@@ -16,6 +17,8 @@ from .walk import is_word
 _LOGGERS = frozenset(
     {"debug", "info", "warning", "warn", "error", "exception", "critical", "log", "print", "echo", "fail", "skip", "xfail"}
 )
+# Where a request keeps its verb: `request.method`, `self.command`, `scope["method"]`.
+_VERB = re.compile(r"\.(method|command|http_method)$|scope\['method'\]$")
 # Names alone are half of all nodes and say nothing: they are not even pushed.
 _SILENT = frozenset({ast.Name, type(None), str})
 
@@ -66,6 +69,8 @@ class Expressions(Literals, Routes):
             left = right
 
     def _equal(self, left: ast.expr, right: ast.expr, *, negated: bool, body: list[ast.stmt] | None) -> None:
+        if isinstance(right, ast.Constant) and right.value == "DELETE" and not negated and _VERB.search(ast.unparse(left)):
+            self.facts.append(Route(self._span(right), "DELETE", self._scope))
         for one, other in ((left, right), (right, left)):
             value = self._value(one)
             if not is_word(value) or isinstance(value, tuple) or (isinstance(one, ast.Call) and isinstance(value, Ref)):

@@ -50,7 +50,7 @@ def edits(model: Sessionless, unit: Unit, tree: Tree) -> Iterator[Edit]:
         return
     books = [use.node for use in uses if not isinstance(use, Needed) and use.way is Way.SKIP and use.place.unit is unit]
     taken: list[Edit] = []
-    for some in chain(_books(books, unit, tree), _tests(model, unit, tree), _parameters(model, unit, tree)):
+    for some in chain(_books([*books, *_unused(model, unit)], unit, tree), _tests(model, unit, tree), _parameters(model, unit, tree)):
         if some and not any(overlaps(one.span, other.span) for one in some for other in taken):
             taken += some
     yield from taken
@@ -62,6 +62,20 @@ def _books(statements: Iterable[ast.stmt], unit: Unit, tree: Tree) -> Iterator[l
         node = tree.statement(Span(start, start + 1))
         if isinstance(node, cst.SimpleStatementLine) and len(node.body) == 1:
             yield list(without(tree, node.body[0]))
+
+
+def _unused(model: Sessionless, unit: Unit) -> Iterator[ast.stmt]:
+    """`session = self._session()`, and nothing asks for it."""
+    for place in model.inside:
+        if place.unit is not unit or place.function is None:
+            continue
+        loaded = {
+            n.id for s in place.function.node.body for n in descend(s) if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Store)
+        }
+        for node in place.nodes:
+            match node:
+                case ast.Assign(targets=[ast.Name(id=name)], value=value) if name not in loaded and model.is_session(value, place):
+                    yield node
 
 
 # -- tests ---------------------------------------------------------------------

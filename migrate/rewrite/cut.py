@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import takewhile
 
 from ..source import Span
@@ -36,10 +36,18 @@ def statement(tree: Tree, node: cst.BaseStatement | cst.BaseSmallStatement) -> I
     yield Edit(Span(start, end))
 
 
-def statements(tree: Tree, nodes: Sequence[cst.BaseStatement | cst.BaseSmallStatement]) -> Iterator[Edit]:
-    """Deletes several statements at once; a block that loses all of its statements keeps `pass`."""
-    doomed = [_line_of(tree, node) for node in nodes]
-    for node, line in zip(nodes, doomed, strict=True):
+def statements(
+    tree: Tree,
+    nodes: Sequence[cst.BaseStatement | cst.BaseSmallStatement],
+    others: Iterable[cst.BaseStatement | cst.BaseSmallStatement] = (),
+) -> Iterator[Edit]:
+    """Deletes several statements at once; a block that loses all of its statements keeps `pass`.
+
+    `others` are deleted beside them: between what goes, no gap has to stay.
+    """
+    own = [_line_of(tree, node) for node in nodes]
+    doomed = {*own, *(_line_of(tree, node) for node in others)}
+    for node, line in zip(nodes, own, strict=True):
         holder = tree.parent(line)
         if not isinstance(line, cst.BaseStatement) or not isinstance(holder, cst.IndentedBlock | cst.Module):
             yield from statement(tree, node)

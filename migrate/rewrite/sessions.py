@@ -18,7 +18,7 @@ from ..facts.syntax import descend
 from ..source import Span
 from . import cut
 from .decided import decided, only_looks
-from .edits import Edit
+from .edits import Edit, overlaps
 from .lazy import cst
 from .tree import Tree
 
@@ -55,17 +55,50 @@ def ungated(gate: Span, module: Module, tree: Tree) -> Iterator[Edit]:
     node = tree.enclosing(cst.If, module.span(found[0].node))
     if node is None or tree.span(node.test) != module.span(around.test):
         return
-    if _is_whole(found) and around.orelse == [] and _hollow(tree, node) is None:
+    if _is_whole(found) and (calls := list(_only_gate(around, module))):
+        # What does nothing but refuse goes with its calls; then nothing uses it.
+        for call in calls:
+            start = module.span(call).start
+            statement = tree.statement(Span(start, start + 1))
+            if isinstance(statement, cst.SimpleStatementLine) and len(statement.body) == 1:
+                yield from without(tree, statement.body[0])
+    elif _is_whole(found) and around.orelse == [] and _hollow(tree, node) is None:
         # Gates follow each other; cut at once, they leave no gap.
         yield from cut.statements(tree, [n for run in _run(around, module) if (n := tree.enclosing(cst.If, module.span(run.test)))])
-        return
-    if _is_whole(found):
+    elif _is_whole(found):
         yield from without(tree, node)
-        return
+    else:
+        yield from _decided(found[0], module, tree)
+
+
+def _decided(gate: Condition, module: Module, tree: Tree) -> Iterator[Edit]:
     kinds = (cst.Comparison, cst.UnaryOperation, cst.Name, cst.Attribute, cst.Call, cst.Subscript, cst.NamedExpr)
-    test = next((t for kind in kinds if (t := tree.node(kind, module.span(found[0].node))) is not None), None)
+    test = next((t for kind in kinds if (t := tree.node(kind, module.span(gate.node))) is not None), None)
     if test is not None:
-        yield from decided(tree, test, found[0].seen, quiet=True)
+        yield from decided(tree, test, gate.seen, quiet=True)
+
+
+def _only_gate(gate: ast.If, module: Module) -> Iterator[ast.stmt]:
+    """The calls, statements of their own, of a function that only looks a session up and refuses."""
+    function = module.function_of(gate)
+    if function is None or function.node.decorator_list:
+        return
+    for statement in function.node.body:
+        looks = isinstance(statement, ast.Assign) and all(isinstance(goal, ast.Name) for goal in statement.targets)
+        says = isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
+        if not (looks or says or statement in _run(gate, module)):
+            return
+    named: list[ast.Name | ast.Attribute] = [*module.nodes(ast.Name), *module.nodes(ast.Attribute)]
+    calls: list[ast.stmt] = []
+    for node in named:
+        if (node.id if isinstance(node, ast.Name) else node.attr) == function.short:
+            above = module.parents[node]
+            around = module.parents[above]
+            around = module.parents[around] if isinstance(around, ast.Await) else around
+            if not (isinstance(above, ast.Call) and above.func is node and isinstance(around, ast.Expr)):
+                return
+            calls.append(around)
+    yield from calls
 
 
 def _of(gate: Span, module: Module) -> list[Condition]:
@@ -175,8 +208,24 @@ def _without_item(holder: cst.CSTNode | None, item: cst.CSTNode, tree: Tree) -> 
             yield from cut.argument(tree, call, call.args.index(above))
         case cst.StarredDictElement() | cst.StarredElement():
             yield from _without_item(tree.parent(above), above, tree)
+        case cst.Element() if _is_answer(tree, above):
+            answer = tree.parent(above)
+            assert isinstance(answer, cst.Tuple)
+            yield from cut.item(tree, answer.elements, 2)
         case _:
             yield Edit(tree.whole(value) if value.lpar else tree.span(value), empty)
+
+
+def _is_answer(tree: Tree, element: cst.Element) -> bool:
+    """The headers of `return body, 200, headers`, which a framework does not need."""
+    answer = tree.parent(element)
+    return (
+        isinstance(answer, cst.Tuple)
+        and len(answer.elements) == 3
+        and answer.elements[2] is element
+        and isinstance(answer.elements[1].value, cst.Integer)
+        and isinstance(tree.parent(answer), cst.Return)
+    )
 
 
 def _without_parameter(node: cst.CSTNode, tree: Tree) -> Iterator[Edit]:
@@ -301,18 +350,19 @@ def _without_verbs(listed: ast.expr, module: Module, tree: Tree) -> Iterator[Edi
 
 
 def _without_branches(function: ast.FunctionDef | ast.AsyncFunctionDef, module: Module, tree: Tree) -> Iterator[Edit]:
-    """The first `if request.method == "DELETE"` of an endpoint, or its mention among the allowed verbs."""
+    """`if request.method == "DELETE"` in an endpoint, and the mention of the verb among those that it allows."""
+    taken: list[Edit] = []
     for node in descend(function):
+        some: list[Edit] = []
         match node:
             case ast.Compare(left=left, ops=[ast.Eq()], comparators=[ast.Constant(value="GET" | "DELETE")]) if _is_verb(left):
                 test = tree.node(cst.Comparison, module.span(node))
-                if test is not None and (edits := list(decided(tree, test, False))):
-                    yield from edits
-                    return
+                some = list(decided(tree, test, False)) if test is not None else []
             case ast.List(elts=elts) | ast.Tuple(elts=elts) if _are_verbs(elts):
-                if edits := list(_without_verbs(node, module, tree)):
-                    yield from edits
-                    return
+                some = list(_without_verbs(node, module, tree))  # type: ignore[arg-type]
+        if not any(overlaps(one.span, other.span) for one in some for other in taken):
+            taken += some
+    yield from taken
 
 
 def _is_verb(node: ast.expr) -> bool:

@@ -61,6 +61,7 @@ _WEB_HOOKS = frozenset(
     | {"protocol_version", "server_version", "sys_version", "error_message_format", "error_content_type", "timeout", "rbufsize", "wbufsize"}
     | {"SUPPORTED_METHODS", "http_method_names", "view_is_async", "methods", "decorators", "init_every_request"}
 )
+_Statement = cst.BaseStatement | cst.BaseSmallStatement
 _DEFINITIONS = (cst.FunctionDef, cst.ClassDef, cst.Assign, cst.AnnAssign, cst.AugAssign)
 
 
@@ -73,15 +74,20 @@ def sweep(before: Source, tree: Tree, mentioned: Collection[str], formerly: Coll
     was, now = _Mentions(before), _Mentions(tree.source)
     if was.masked or now.masked:
         return  # what newer syntax mentions cannot be seen
+    unused: list[list[_Place]] = []
     for name, places in now.definitions.items():
         if name in mentioned or name in now.exported or name.startswith("__") or now.is_used(name):
             continue
         # State that deleted code kept, and nobody ever read, has lost its reason as well.
         if not was.is_used(name) and name not in formerly and len(was.definitions[name]) <= len(places):
             continue
-        if all(place.may_go for place in places) and (edits := _cut(tree, places)):
-            yield edits
+        if all(place.may_go for place in places):
+            unused.append(places)
+    # Between what goes at once, no gap has to stay.
+    beside = [statement for places in unused for statement in _statements(tree, places)]
+    yield from (edits for places in unused if (edits := _cut(tree, places, beside)))
     yield from _locals(was, now, tree)
+    yield from _parameters(was, now, tree, mentioned)
 
 
 def mentions(source: Source) -> frozenset[str]:
@@ -310,22 +316,93 @@ def _locals(was: _Mentions, now: _Mentions, tree: Tree) -> Iterator[list[Edit]]:
                 yield edits
 
 
-def _cut(tree: Tree, places: Sequence[_Place]) -> list[Edit]:
+def _parameters(was: _Mentions, now: _Mentions, tree: Tree, mentioned: Collection[str]) -> Iterator[list[Edit]]:
+    """Parameters that deleted code was the last to use, with their arguments, where every call of the function is known."""
+    for name, places in now.definitions.items():
+        function = places[0].node
+        if len(places) > 1 or not isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef) or not places[0].may_go:
+            continue
+        if name in mentioned or name in now.exported or name.startswith("__") or now.dynamic or name in now.quoted:
+            continue
+        scope = next((s for s in now.functions if s == name or s.endswith(f".{name}")), name)
+        loads = {part.id for statement in function.body for part in ast.walk(statement) if isinstance(part, ast.Name)}
+        for parameter in [*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs]:
+            lost = parameter.arg not in loads and parameter.arg in was.functions[scope].loads and parameter.arg not in ("self", "cls")
+            if lost and (edits := _without_parameter(tree, function, places[0], parameter.arg)):
+                yield edits
+
+
+def _without_parameter(tree: Tree, function: ast.FunctionDef | ast.AsyncFunctionDef, place: _Place, parameter: str) -> list[Edit]:
+    head = next((n for n in _statements(tree, [place]) if isinstance(n, cst.FunctionDef)), None)
+    edits = list(cut.parameter(tree, head, parameter)) if head is not None else []
+    names = [arg.arg for arg in [*function.args.posonlyargs, *function.args.args]]
+    position = names.index(parameter) - place.member if parameter in names else None
+    calls = 0
+    for node in tree.walk(tree.module) if edits else ():
+        if isinstance(node, cst.Name) and node.value == function.name and node is not (head.name if head else None):
+            call = _call_of(tree, node)
+            taken = _without_argument(tree, call, parameter, position) if call is not None else None
+            if taken is None:
+                return []
+            edits += taken
+            calls += 1
+    return edits if calls else []  # what nobody calls here, others may
+
+
+def _call_of(tree: Tree, name: cst.Name) -> cst.Call | None:
+    """The call of a function where it is named: `reply(...)`, `self.reply(...)`."""
+    called: cst.CSTNode = name
+    above = tree.parent(called)
+    if (
+        isinstance(above, cst.Attribute)
+        and above.attr is name
+        and isinstance(above.value, cst.Name)
+        and above.value.value in ("self", "cls")
+    ):
+        called, above = above, tree.parent(above)
+    return above if isinstance(above, cst.Call) and above.func is called else None
+
+
+def _without_argument(tree: Tree, call: cst.Call, parameter: str, position: int | None) -> list[Edit] | None:
+    """The edits that take one argument from a call; None where that is not sure, or where its value does something."""
+    if any(argument.star for argument in call.args):
+        return None
+    given = next((at for at, a in enumerate(call.args) if a.keyword is not None and a.keyword.value == parameter), None)
+    if given is None and position is not None and position < len(call.args) and call.args[position].keyword is None:
+        given = position
+    if given is None:
+        return []
+    value = ast.parse(f"({tree.text(call.args[given].value)})", mode="eval").body
+    return list(cut.argument(tree, call, given)) if is_quiet(value) else None
+
+
+def _cut(tree: Tree, places: Sequence[_Place], beside: Sequence[_Statement] = ()) -> list[Edit]:
     """The edits that delete all places of a name; none if one of them cannot be found in the tree, as the others need it."""
     edits: list[Edit] = []
-    whole: list[cst.BaseStatement | cst.BaseSmallStatement] = []
     for place in places:
-        declaration = tree.node(cst.Global, place.span)
-        if declaration is not None and len(declaration.names) > 1:
+        if (declaration := _shared_global(tree, place)) is not None:
             names = [item.name.value for item in declaration.names]
             edits += cut.item(tree, declaration.names, names.index(place.name))
-            continue
-        found = (tree.node(kind, place.span) for kind in (cst.Global, *_DEFINITIONS))
-        node = next((node for node in found if isinstance(node, cst.BaseStatement | cst.BaseSmallStatement)), None)
-        if node is None:
-            return []
-        whole.append(node)
-    return [*edits, *cut.statements(tree, whole)]
+    whole = list(_statements(tree, places))
+    if len(whole) + sum(_shared_global(tree, place) is not None for place in places) < len(places):
+        return []
+    return [*edits, *cut.statements(tree, whole, beside)]
+
+
+def _shared_global(tree: Tree, place: _Place) -> cst.Global | None:
+    """The `global` that declares other names as well."""
+    declaration = tree.node(cst.Global, place.span)
+    return declaration if declaration is not None and len(declaration.names) > 1 else None
+
+
+def _statements(tree: Tree, places: Sequence[_Place]) -> Iterator[_Statement]:
+    """The statements that define a name or give it a value and do nothing else, as far as they can be found in the tree."""
+    for place in places:
+        if _shared_global(tree, place) is None:
+            found = (tree.node(kind, place.span) for kind in (cst.Global, *_DEFINITIONS))
+            node = next((node for node in found if isinstance(node, _Statement)), None)
+            if node is not None:
+                yield node
 
 
 def _blocks(node: ast.stmt) -> Iterator[list[ast.stmt]]:

@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 
 
 def check(fact: Fact, ctx: Context) -> Iterator[Finding]:
-    yield from hosted.check(fact, ctx)
+    # Another route of an application whose endpoint has a boundary is no business of the endpoint's clients.
+    if not hosted.is_removable(fact, ctx) or hosted.endpoint(fact, ctx) is not None:
+        yield from hosted.check(fact, ctx)
 
 
 def fix(fact: Fact, tree: Tree, ctx: Context) -> Iterator[Edit | Need]:

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
 # A name or a list of names does nothing by itself.
 _NAMES = frozenset({HeaderUse.CONSTANT, HeaderUse.LIST})
-
 _GIVES = frozenset({HeaderUse.READ, HeaderUse.ALIAS})
 
 
@@ -26,7 +25,7 @@ def check(fact: Fact, ctx: Context) -> Iterator[Finding]:
     if clientside.knows(fact, ctx):
         yield from clientside.check(fact, ctx, removable=True)
         return
-    for finding in hosted.check(fact, ctx):
+    for finding in hosted.check(fact, ctx, follows=fact.use in _GIVES):
         yield replace(finding, severity=Severity.NOTE) if fact.use in _NAMES else finding
 
 

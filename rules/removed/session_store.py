@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def check(fact: Fact, ctx: Context) -> Iterator[Finding]:
-    yield from hosted.check(fact, ctx)
+    yield from hosted.check(fact, ctx, follows=True)
 
 
 def fix(fact: Fact, tree: Tree, ctx: Context) -> Iterator[Edit | Need]:
