@@ -44,7 +44,7 @@ def capabilities(module: Module) -> Iterator[Stored]:
 
 def levels(module: Module) -> Iterator[Stored]:
     """Where the level of `logging/setLevel` is kept."""
-    if not _mentions(module.tree, module, "logging/setLevel"):
+    if not _is_said("logging/setLevel", module):
         return iter(())
     return _kept(
         module, "level", lambda function: "level" in function.short.lower() or _mentions(function.node, module, "logging/setLevel")
@@ -77,7 +77,7 @@ def is_whole(stored: Stored) -> bool:
 def subscribed(module: Module) -> Iterator[ast.expr]:
     """The targets `X` of `X.add(uri)` in code that answers `resources/subscribe`; one for each name."""
     seen: set[str] = set()
-    if not _mentions(module.tree, module, "resources/subscribe"):
+    if not _is_said("resources/subscribe", module):
         return
     for function in module.functions.values():
         if not ("subscribe" in function.short.lower() or _mentions(function.node, module, "resources/subscribe")):
@@ -228,6 +228,11 @@ def _is_instance(node: ast.expr, stored: Stored, function: Function, module: Mod
         for target in targets(inner)
     }
     return root in made or "cap" in stored.name
+
+
+def _is_said(text: str, module: Module) -> bool:
+    """Whether a text is spelled anywhere in the module, as `_mentions` would find out with a walk over all of it."""
+    return any(node.value == text for node in module.nodes(ast.Constant))
 
 
 def _mentions(node: ast.AST, module: Module, text: str) -> bool:

@@ -156,11 +156,10 @@ def untimely(asking: Asking) -> Iterator[Doubt]:
     """Questions that are asked outside a request, where nothing can be ended in order to ask."""
     module = asking.module
     handlers: dict[str, str] = {}
-    for node in descend(module.tree):
-        if isinstance(node, ast.Dict):
-            handlers |= {
-                dotted(v).rsplit(".", 1)[-1]: text for k, v in zip(node.keys, node.values, strict=True) if (text := module.string(k))
-            }
+    for table in module.nodes(ast.Dict):
+        handlers |= {
+            dotted(v).rsplit(".", 1)[-1]: text for k, v in zip(table.keys, table.values, strict=True) if (text := module.string(k))
+        }
     for function in module.functions.values():
         for node in function.own:
             if not isinstance(node, ast.Call) or not asking.needs_of(node, function):

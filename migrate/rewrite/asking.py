@@ -161,4 +161,4 @@ def _parts(edits: Sequence[Edit], module: Module, handle: str) -> Iterator[Part]
     for name, part in _USES.items():
         if any(f"{handle}.{name}" in edit.text for edit in edits):
             yield part
-    yield from notified(module.tree)
+    yield from notified(module.nodes(ast.Constant))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import textwrap
 import tokenize
 from bisect import bisect_right
@@ -14,6 +15,8 @@ from ..source import Source, Span
 from .edits import Edit
 
 WIDTH = 100
+# What a text of several lines has: three quotes, a line that ends in a backslash, or an expression inside that goes on.
+_OVER_LINES = re.compile(rb"\"\"\"|'''|\\[\r\n]|[fFtT][rR]?[\"'][^\r\n]*\{")
 
 
 def line_start(source: Source, offset: int) -> int:
@@ -76,7 +79,7 @@ def deeper(module: Module, first: ast.stmt, last: ast.stmt, step: str) -> list[E
     """One level more for the lines of some statements, but for the first line and the insides of texts."""
     source = module.source
     start, end = module.span(first).start, module.span(last).end
-    texts = [*_long_texts(source)]
+    texts = [*_long_texts(source, Span(start, end))]
     return [
         Edit(Span(at, at), step)
         for at in source.line_starts
@@ -89,8 +92,11 @@ def _is_in(texts: list[Span], offset: int) -> bool:
     return any(span.start < offset < span.end for span in texts)
 
 
-def _long_texts(source: Source) -> Iterator[Span]:
-    """The strings of several lines; pieces that Python joins are strings of their own."""
+def _long_texts(source: Source, within: Span) -> Iterator[Span]:
+    """The strings of several lines, if there are some within the span; pieces that Python joins are strings of their own."""
+    # To read a module into tokens for each of its gates was a third of what a wiring costs; most have nothing to tell.
+    if not _OVER_LINES.search(source.utf8, *within):
+        return
     open_at: list[int] = []
     lines = source.text.splitlines(keepends=True)
 
@@ -117,7 +123,7 @@ def moved(module: Module, node: ast.expr) -> str | None:
     if "\n" not in text:
         return text
     starts = [at for at in source.line_starts if span.start < at < span.end]
-    texts = [*_long_texts(source)]
+    texts = [*_long_texts(source, span)]
     if any(_is_in(texts, at) for at in starts):
         return None
     indent = indent_of(source, span.start)

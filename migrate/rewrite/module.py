@@ -149,13 +149,13 @@ def used(tree: ast.Module, handles: Collection[str]) -> Iterator[Part]:
                     yield Part.HTTP
             case ast.ImportFrom(module=str() as origin, names=names) if origin.endswith(_STEM):
                 yield from (_NAMES[alias.name] for alias in names if alias.name in _NAMES)
-    yield from notified(tree)
+    yield from notified(node for node in ast.walk(tree) if isinstance(node, ast.Constant))
 
 
-def notified(tree: ast.Module) -> Iterator[Part]:
-    """The parts that the notifications of a server need."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.startswith("notifications/"):
+def notified(constants: Iterable[ast.Constant]) -> Iterator[Part]:
+    """The parts that the notifications of a server need, which are among its texts."""
+    for node in constants:
+        if isinstance(node.value, str) and node.value.startswith("notifications/"):
             if node.value == "notifications/message":
                 yield Part.LOGGING
             elif node.value.endswith(("/list_changed", "/updated")) and "roots" not in node.value:
