@@ -547,7 +547,8 @@ class Stateless:
         if not isinstance(name, str) or code in (-32700, -32602, -32601, -32002, -32020, -32021, -32022, -32042):
             return ""
         texts = [block.get("text") for block in _dicts(result.get("content"))] if kind == "tools" else []
-        said = str(_dict(error).get("message") or error) if error is not None else str(texts[0]) if len(texts) == 1 else ""
+        said = str(texts[0]) if len(texts) == 1 else ""
+        said = said if error is None else str(_dict(error).get("message") or error)
         hints = (name in said) + (_UNKNOWN.search(said) is not None)
         if kind == "resources":
             # A list need not hold all that can be read.
