@@ -41,12 +41,15 @@ class Work(NamedTuple):
     reason: str
 
 
-def work(code: Code, places: Iterable[Place], opened: Iterable[ast.AST], *, hosted: bool = False) -> Work | None:
+def work(
+    code: Code, places: Iterable[Place], opened: Iterable[ast.AST], *, hosted: bool = False, apart: Iterable[Place] = ()
+) -> Work | None:
     """The first thing that the handshake does for others, in these functions. What is in `opened` asks only whether it has happened.
 
-    With `hosted`, what is kept for one session is passed over: the uses of a session are looked at by themselves.
+    With `hosted`, what is kept for one session is passed over: the uses of a session are looked at by themselves. What is `apart`
+    is never reached without the handshake.
     """
-    return _Search(code, frozenset(opened), hosted).first(places)
+    return _Search(code, frozenset(opened), hosted, seen=set(apart)).first(places)
 
 
 _Stored = tuple[Place, ast.expr, "ast.stmt | ast.expr"]

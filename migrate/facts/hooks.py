@@ -50,6 +50,7 @@ class Hook:
     untested: tuple[Call, ...] = ()  # callers that write whatever they get, None too
     conditions: tuple[Condition, ...] = ()  # what is only done after the handshake, behind the hook
     hosts: tuple[Host, ...] = ()  # HOST: the endpoints
+    inside: tuple[Place, ...] = ()  # HOST: all that runs behind them
     gates: tuple[ast.expr, ...] = ()  # HOST: the first condition of each test that refuses requests without a session
     spared: tuple[Spared, ...] = ()  # HOST: what keeps book of sessions
     before: int = 0  # the hooks of this module that come before it, whose names are taken
@@ -115,7 +116,7 @@ class Hooks:
                 if isinstance(answer, Hook):
                     answer = self._beside(answer, [one for one in out if isinstance(one, Hook)])
                 if isinstance(answer, Hook):
-                    taken.update(self._inside(answer.place))
+                    taken.update(answer.inside or self._inside(answer.place))
                     out = [o for o in out if not isinstance(o, Blocker) or not self._covers(answer, o)]
                 out.append(answer)
         return [*self._apart(out, found)]
@@ -132,7 +133,7 @@ class Hooks:
         """The answers, without hooks on parts of one server: one of several dispatchers knows the handshake, the others do not."""
         for answer in answers:
             if isinstance(answer, Hook):
-                inside = self._inside(answer.place)
+                inside = answer.inside or self._inside(answer.place)
                 here = [chain for chain in found if chain.place in inside]
                 others = [chain for chain in found if chain.place not in inside]
                 knows = any("initialize" in chain.methods for chain in here)
@@ -419,6 +420,7 @@ class Hooks:
         """Whatever the endpoints of one module answer is finished, so their replies need no proof."""
         place = reached[0].place
         inside = [*dict.fromkeys(one for start in (*(r.place for r in reached), chain.place) for one in self._inside(start))]
+        inside += [one for other in self._called(inside) for one in self._inside(other) if one not in inside]
         found = [one for other in inside if (one := chains.find(self.code, other)) is not None]
         methods = frozenset().union(*(one.methods for one in found)) if all(one.complete for one in found) else None
         hosts: list[Host] = []
@@ -436,11 +438,15 @@ class Hooks:
         opened = tuple(self._conditions(place))
         tabled = frozenset(handler for one in inside for handler in self._handlers.get(one, ()))
         without = Sessionless(self.code, tuple(inside), tabled)
+        if any(isinstance(use, Needed) for use in without.uses()):
+            # A server that makes a session for a request without one may go on doing so.
+            without = Sessionless(self.code, tuple(inside), tabled, spares=False)
         gates, spared = tuple(without.gates()), tuple(without.uses())
         if (problem := self._unready(place, inside, gates, spared)) is not None:
             return problem
         asked = [*(condition.node for condition in opened), *(n for gate in gates for n in descend(gate.around.test))]
-        if (work := handshake.work(self.code, inside, asked, hosted=True)) is not None:
+        apart = [other.place for one in hosts for other in one.beside if not other.answers]
+        if (work := handshake.work(self.code, inside, asked, hosted=True, apart=apart)) is not None:
             return self._block(work.place, work.node, work.reason, "do it when the server starts, or when it is first needed")
         firsts = {gate.around: gate.node for gate in reversed(gates)}
         return Hook(
@@ -451,9 +457,25 @@ class Hooks:
             _requests(methods) if methods is not None else None,
             conditions=tuple(one for one in opened if not any(n is one.node for n in asked[len(opened) :])),
             hosts=tuple(hosts),
+            inside=tuple(inside),
             gates=tuple(firsts.values()),
             spared=tuple(one for one in spared if isinstance(one, Spared)),
         )
+
+    def _called(self, inside: list[Place]) -> list[Place]:
+        """The dispatchers of imported modules that are called here by their names, on objects whose class is not known."""
+        found: list[Place] = []
+        for unit in dict.fromkeys(place.unit for place in inside):
+            others = {one[0]: None for target in unit.names.imports.values() if (one := self.code.find(target)) and one[0] is not unit}
+            shorts: dict[str, list[Place]] = {}
+            for place in (place for other in others for place in other.places if place.function and place.function.owner):
+                shorts.setdefault(place.name.rpartition(".")[2], []).append(place)
+            for place in (place for place in inside if place.unit is unit):
+                for node in place.nodes:
+                    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in shorts:
+                        if self.code.target(node.func, place) is None:
+                            found += [one for one in shorts[node.func.attr] if chains.find(self.code, one) is not None]
+        return [*dict.fromkeys(found)]
 
     def _unready(
         self, place: Place, inside: list[Place], gates: tuple[sessions.Condition, ...], uses: tuple[Spared | Needed, ...]
@@ -799,7 +821,7 @@ class Hooks:
 
     def _covers(self, hook: Hook, blocker: Blocker) -> bool:
         """Whether a blocker speaks of a dispatcher that a hook above it serves."""
-        inside = self._inside(hook.place)
+        inside = hook.inside or self._inside(hook.place)
         return any(p.unit is blocker.unit and p.function and p.unit.module.span(p.function.node).contains(blocker.span) for p in inside)
 
     def _block(self, place: Place, node: ast.AST | None, reason: str, way_out: str = "") -> Blocker:

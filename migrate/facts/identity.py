@@ -329,7 +329,7 @@ def _alike(attr: str, place: Place) -> Spelling | None:
     stores: list[tuple[Place, ast.expr]] = []
     for other in place.unit.places:
         for node in other.nodes:
-            if not isinstance(node, ast.Attribute) or node.attr != attr:
+            if not isinstance(node, ast.Attribute) or node.attr != attr or (_is_own(node) and other.owner != place.owner):
                 continue
             parent = place.unit.module.parents[node]
             if isinstance(node.ctx, ast.Store):

@@ -18,6 +18,7 @@ from .vocabulary import REMOVED_REQUESTS
 
 _HEADER = re.compile(r"^(http_)?mcp[-_]session[-_]id$", re.IGNORECASE)
 _QUERY = re.compile(r"^(mcp[-_]?)?session([-_]?id)?$", re.IGNORECASE)
+_WORDS = (b"ession_id", b"ession-id", b"ession-Id", b"ESSION_ID", b"essionId", b"sid")
 _OF_REQUEST = re.compile(r"query|args|headers|cookies|getlist", re.IGNORECASE)
 _LOOKS_UP = frozenset(
     {"get", "pop", "load", "find", "find_one", "fetch", "fetch_one", "get_session", "lookup", "getheader", "first", "get_argument"}
@@ -31,7 +32,8 @@ class Way(Enum):
 
     SKIP = "skip"  # the statement keeps book of the session and does nothing else
     LEAVE = "leave"  # the function only gives the session: it gives None
-    PASS = "pass"  # the test leaves quietly where there is no session: it lets the request through
+    PASS = "pass"  # the test leaves quietly, or makes a session, where there is none: it lets the request through
+    EMPTY = "empty"  # the headers hold nothing but the session: there are none
 
 
 class Spared(NamedTuple):
@@ -39,7 +41,7 @@ class Spared(NamedTuple):
 
     way: Way
     place: Place
-    node: ast.stmt
+    node: ast.stmt | ast.expr
 
 
 class Needed(NamedTuple):
@@ -56,12 +58,20 @@ class Sessionless:
     code: Code
     inside: tuple[Place, ...]
     handlers: frozenset[Place]  # what is reached through tables
+    spares: bool = True  # no session is made for such a request
     _absent: set[tuple[Place, str]] = field(default_factory=set)  # parameters that are given no session
     _dead: dict[Unit, frozenset[ast.AST]] = field(default_factory=dict)
     _gone: frozenset[Place] = frozenset()
+    _stored: dict[Place, dict[str, list[ast.Name]]] = field(default_factory=dict)
+    _known: dict[Unit, tuple[Condition, ...]] = field(default_factory=dict)
+
+    _made: dict[Place, frozenset[ast.AST]] = field(default_factory=dict)  # what makes a session for a request without one
 
     def __post_init__(self) -> None:
         self._gone = frozenset(place for unit in {p.unit for p in self.inside} for place in self._removed(unit))
+        # A session that is named nowhere is missed nowhere.
+        if not any(word in place.unit.module.source.utf8 for place in self.inside for word in _WORDS):
+            self.inside = ()
         # Parameters grow until nothing changes: a session is handed from function to function.
         before = -1
         while before < len(self._absent):
@@ -74,7 +84,7 @@ class Sessionless:
     def gates(self) -> Iterator[Condition]:
         """What refuses such a request because it names no session."""
         for unit in dict.fromkeys(place.unit for place in self.inside):
-            for condition in conditions(unit.module):
+            for condition in self._conditions(unit):
                 place = Place(unit, unit.module.function_of(condition.node))
                 if place in self.inside and condition.node not in self._region(unit) and self.asks(condition.node, place):
                     yield condition
@@ -92,8 +102,11 @@ class Sessionless:
                     assert place.function
                     yield Spared(Way.LEAVE, place, place.function.node)
                 continue
-            told: set[ast.AST] = set()
+            told: set[ast.stmt] = set()
             for node in self._failing(place):
+                if isinstance(node, ast.Dict):
+                    yield Spared(Way.EMPTY, place, node) if len(node.keys) == 1 else Needed(place, node)
+                    continue
                 statement: ast.AST = node
                 while not isinstance(statement, ast.stmt):
                     statement = place.unit.module.parents[statement]
@@ -103,16 +116,15 @@ class Sessionless:
                 yield Spared(Way.SKIP, place, statement) if self._keeps_book(statement, place) else Needed(place, node)
 
     def _quiet(self, place: Place) -> Iterator[Spared]:
-        """Tests that end the function for want of a session, and say nothing about it."""
-        told = {condition.around for condition in conditions(place.unit.module)}
+        """Tests that end the function for want of a session and say nothing about it, or make one for the request."""
+        told = {condition.around for condition in self._conditions(place.unit)}
         for node in place.nodes:
-            if isinstance(node, ast.If) and node not in told and node not in self._region(place.unit) and _is_only_return(node.body):
-                match node.test:
-                    case (
-                        ast.UnaryOp(op=ast.Not(), operand=operand)
-                        | ast.Compare(left=operand, ops=[ast.Is()], comparators=[ast.Constant(value=None)])
-                    ) if self._is_session(operand, place, 0):
-                        yield Spared(Way.PASS, place, node)
+            if isinstance(node, ast.If) and node not in told and node not in self._region(place.unit):
+                if (operand := _lacking(node.test)) is None or not self._is_session(operand, place, 0):
+                    continue
+                makes = self.spares and isinstance(operand, ast.Name) and _gives_name(node.body, operand.id)
+                if makes or _is_only_return(node.body):
+                    yield Spared(Way.PASS, place, node)
 
     @property
     def parameters(self) -> frozenset[tuple[Place, str]]:
@@ -193,7 +205,7 @@ class Sessionless:
 
     def _is_absent_name(self, node: ast.Name, place: Place, depth: int) -> bool:
         for around in place.enclosing():
-            stored = [n for n in around.nodes if isinstance(n, ast.Name) and n.id == node.id and isinstance(n.ctx, ast.Store)]
+            stored = self._stores(around).get(node.id, [])
             is_parameter = around.function is not None and node.id in around.function.parameters
             if not stored and not is_parameter:
                 continue
@@ -201,10 +213,37 @@ class Sessionless:
                 return False
             # What it is given further down is for what comes then.
             before = [n for n in stored if around != place or n.lineno < node.lineno or _is_in_loop(node, around)]
-            values = [_value_of(n, around) for n in before if n not in self._region(around.unit)]
+            skipped = self._region(around.unit) | self._makings(around)
+            values = [_value_of(n, around) for n in before if n not in skipped]
             kept = [value for value in values if not (isinstance(value, ast.Constant) and value.value is None)]
             return (is_parameter or bool(kept)) and all(self.is_absent(value, around, depth) for value in kept)
         return False
+
+    def _makings(self, place: Place) -> frozenset[ast.AST]:
+        """What `if not session_id: session_id = new_session()` does."""
+        if place not in self._made:
+            made: set[ast.AST] = set()
+            for node in place.nodes:
+                lacking = _lacking(node.test) if isinstance(node, ast.If) and self.spares else None
+                if isinstance(node, ast.If) and isinstance(lacking, ast.Name) and _gives_name(node.body, lacking.id):
+                    made.update(n for statement in node.body for n in descend(statement))
+            self._made[place] = frozenset(made)
+        return self._made[place]
+
+    def _stores(self, place: Place) -> dict[str, list[ast.Name]]:
+        """Where the names of a function are given something."""
+        if place not in self._stored:
+            found: dict[str, list[ast.Name]] = {}
+            for node in place.nodes:
+                if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+                    found.setdefault(node.id, []).append(node)
+            self._stored[place] = found
+        return self._stored[place]
+
+    def _conditions(self, unit: Unit) -> tuple[Condition, ...]:
+        if unit not in self._known:
+            self._known[unit] = tuple(conditions(unit.module))
+        return self._known[unit]
 
     def _names_header(self, key: ast.expr, place: Place, holder: ast.expr | None = None) -> bool:
         while isinstance(key, ast.Call) and isinstance(key.func, ast.Attribute) and not key.args:  # SESSION_HEADER.lower()
@@ -240,10 +279,10 @@ class Sessionless:
     # -- what fails ----------------------------------------------------------------------
     def _failing(self, place: Place) -> Iterator[ast.expr]:
         """The uses of an absent session that fail: its parts, and looking it up where nothing is."""
-        module, region = place.unit.module, self._region(place.unit)
-        gates = {n for condition in conditions(module) for n in descend(condition.around.test)}
+        region = self._region(place.unit) | self._makings(place) | self._sure(place)
+        gates = {n for condition in self._conditions(place.unit) for n in descend(condition.around.test)}
         gates |= {n for use in self._quiet(place) if isinstance(use.node, ast.If) for n in descend(use.node.test)}
-        refusing = {n for condition in conditions(module) for s in _refusal(condition.around, condition.seen) for n in descend(s)}
+        refusing = {n for condition in self._conditions(place.unit) for s in _refusal(condition.around, condition.seen) for n in descend(s)}
         for node in place.nodes:
             if node in region or node in refusing or node in gates:
                 continue
@@ -251,7 +290,7 @@ class Sessionless:
                 case ast.Attribute(value=value) if self._is_session(value, place, 0):
                     yield node
                 case ast.Subscript(value=value, slice=key):
-                    names = isinstance(node.ctx, ast.Load) and self._names_header(key, place)
+                    names = self._names_header(key, place) and self._wants(node, place)
                     if names or self._is_session(value, place, 0) or self._is_session(key, place, 0):
                         yield node
                 case ast.Call(func=func) if last(func) not in _SPEAKS | _LOOKS_UP and not self._is_known(node, place):
@@ -261,7 +300,33 @@ class Sessionless:
                 case ast.Dict(keys=keys, values=values):
                     for key, one in zip(keys, values, strict=True):
                         if key is not None and self._names_header(key, place) and self._is_session(one, place, 0):
-                            yield one
+                            yield node
+
+    def _sure(self, place: Place) -> frozenset[ast.AST]:
+        """What only runs with a session in hand: `if session: session.touch()`."""
+        found: set[ast.AST] = set()
+        for node in place.nodes:
+            if isinstance(node, ast.If):
+                lacking = _lacking(node.test)
+                if self._is_session(lacking or node.test, place, 0) or self._is_there(node.test, place):
+                    body = node.body if lacking is None else node.orelse
+                    found.update(n for statement in body for n in descend(statement))
+        return frozenset(found)
+
+    def _is_there(self, test: ast.expr, place: Place) -> bool:
+        match test:
+            case ast.Compare(left=left, ops=[ast.IsNot() | ast.In()]):
+                return self._is_session(left, place, 0)
+            case ast.BoolOp(op=ast.And(), values=values):
+                return any(self._is_session(value, place, 0) or self._is_there(value, place) for value in values)
+        return False
+
+    def _wants(self, node: ast.Subscript, place: Place) -> bool:
+        """Whether a header is read that is not there, or given what is not there."""
+        if isinstance(node.ctx, ast.Load):
+            return True
+        parent = place.unit.module.parents[node]
+        return isinstance(parent, ast.Assign) and self._is_session(parent.value, place, 0)
 
     def _is_known(self, node: ast.Call, place: Place) -> bool:
         """Whether the called function is one that is followed."""
@@ -282,7 +347,8 @@ class Sessionless:
         """Whether a statement only writes into the session, or calls a method of it for no value."""
         match statement:
             case ast.Assign(targets=[goal]) | ast.AugAssign(target=goal):
-                return not isinstance(goal, ast.Name) and self._reaches_session(goal, place) and not _gives(statement)
+                names = isinstance(goal, ast.Subscript) and self._names_header(goal.slice, place)
+                return not isinstance(goal, ast.Name) and (names or self._reaches_session(goal, place)) and not _gives(statement)
             case ast.Expr(value=ast.Call(func=ast.Attribute(value=value)) as call):
                 return self._reaches_session(value, place) or self._is_about(call, place)
             case ast.Expr(value=ast.Await(value=ast.Call(func=ast.Attribute(value=value)) as call)):
@@ -306,6 +372,20 @@ class Sessionless:
                     node = inner
                 case _:
                     return False
+
+
+def _lacking(test: ast.expr) -> ast.expr | None:
+    """What a test asks for the want of."""
+    match test:
+        case ast.UnaryOp(op=ast.Not(), operand=operand):
+            return operand
+        case ast.Compare(left=left, ops=[ast.Is()], comparators=[ast.Constant(value=None)]):
+            return left
+    return None
+
+
+def _gives_name(body: list[ast.stmt], name: str) -> bool:
+    return any(isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Store) for s in body for n in descend(s))
 
 
 def _is_only_return(body: list[ast.stmt]) -> bool:

@@ -564,6 +564,7 @@ class _Wire:
                 yield Edit(
                     Span(start, start), f"if not {self.handle}.modern:{self.source.newline}{indent_of(self.source, start)}{self.step}"
                 )
+                assert isinstance(node, ast.stmt)
                 yield from deeper(self.module, node, node, self.step)
 
     # -- helpers ------------------------------------------------------------------
