@@ -560,7 +560,8 @@ class Stateless:
         if not isinstance(result, dict):
             return result
         kind = request.method.partition("/")[0]
-        if request.method in ("tools/list", "prompts/list") and not (request.params.get("cursor") or result.get("nextCursor")):
+        whole = not (request.params.get("cursor") or result.get("nextCursor"))
+        if request.method in ("tools/list", "prompts/list") and whole:
             self._listed.setdefault(kind, set()).update(str(one.get("name")) for one in _dicts(result.get(kind)))
         result = {key: value for key, value in result.items() if value is not None or key == "structuredContent"}
         result.setdefault("resultType", "complete")
