@@ -9,8 +9,8 @@ from functools import cached_property
 from typing import NamedTuple
 
 from ..source import Span
-from .functions import Function, Module, bound, dotted, read, targets
-from .mask import parse
+from .code import unit_of
+from .functions import Function, Module, bound, dotted, targets
 from .model import Fact, FileFacts, Handler, Header, Send
 from .syntax import descend
 from .vocabulary import NOTIFICATIONS, REMOVED_REQUESTS
@@ -117,8 +117,10 @@ def find(file: FileFacts) -> Clients:
     """One answer for each `initialize` that the file sends, and for each `server/discover` in its place."""
     if not any(isinstance(fact, Send) and fact.key in _OPENINGS for fact in file.facts):
         return Clients(())
-    module = read(file.source, parse(file.source)[0])
-    search = _Search(file, module)
+    unit = unit_of(file.module, file.source)
+    if unit is None:
+        return Clients(())
+    search = _Search(file, unit.module)
     answers = [search.answer(send) for send in search.sends if send.key in _OPENINGS]
     # Who asks `server/discover` by hand has to know what follows from the answer.
     return Clients(tuple(one for one in answers if one is not None))
@@ -131,8 +133,10 @@ class _Search:
 
     @cached_property
     def texts(self) -> dict[Span, ast.expr]:
-        kinds = (ast.Constant, ast.Name, ast.Attribute)
-        nodes = (node for node in descend(self.module.tree) if isinstance(node, kinds))
+        kinds: tuple[type[ast.expr], ...] = (ast.Constant, ast.Name, ast.Attribute)
+        # To find the span of every node would be most of the cost of a search.
+        lines = {self.file.source.position(send.span.start).line for send in self.sends}
+        nodes = (node for kind in kinds for node in self.module.nodes(kind) if node.lineno in lines)
         return {self.module.span(node): node for node in nodes}
 
     def answer(self, opening: Send) -> Client | Blocker | None:

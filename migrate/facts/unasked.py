@@ -45,8 +45,10 @@ def _ids(function: Function, module: Module) -> Iterator[str]:
     for name, values in function.assigned.items():
         if len(values) == 1 and _is_id(values[0]):
             yield name
+    calls: list[ast.Call] | None = None
     for name in function.parameters:
-        calls = [call for call in module.nodes(ast.Call) if module.callee(call, module.function_of(call)) is function]
+        if calls is None:
+            calls = [call for call in module.nodes(ast.Call) if module.callee(call, module.function_of(call)) is function]
         if calls and all(_is_id(bound(call, function, name)) for call in calls):
             yield name
 
