@@ -81,7 +81,7 @@ class HttpWire:
         body = json.dumps({"jsonrpc": "2.0", "id": f"ask {method}", "method": method, "params": params})
         return self.send(body, {name: value for name, value in headers.items() if value is not None})
 
-    def ask(self, method: str, params: Mapping[str, Any] | None, *, meta: Mapping[str, Any] | None) -> dict[str, Any]:
+    def ask(self, method: str, params: Mapping[str, Any] | None = None, *, meta: Mapping[str, Any] | None) -> dict[str, Any]:
         """The reply to one request."""
         answer = self.exchange(method, params, meta=meta)
         for message in answer.messages:

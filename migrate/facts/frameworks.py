@@ -70,8 +70,9 @@ def application(code: Code, node: ast.expr, place: Place) -> Application | None:
     name = dotted(node)
     if not name:
         return None
-    if (found := value_of(code, node, place)) is not None and isinstance(found[0], ast.Call):
-        value, home, _ = found
+    found = value_of(code, node, place)
+    value, home = (found[0], found[1]) if found else (None, place)
+    if isinstance(value, ast.Call):
         kind = _kind(value.func, home)
         return Application(*kind, home, name, value, _prefix(code, value, home)) if kind else None
     if isinstance(node, ast.Name):

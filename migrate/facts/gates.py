@@ -19,9 +19,9 @@ BOUNDARY_MODULE = "mcp_stateless.py"
 """The name of the file that `fix` writes beside a server."""
 CLIENT_MODULE = "mcp_stateless_client.py"
 """The name of the file that `fix` writes beside a client."""
-HOSTS = frozenset({"boundary", "django", "aiohttp", "tornado", "http_server", "aws_lambda"})
+HOSTS = frozenset({"boundary", "django", "flask", "starlette", "aiohttp", "tornado", "http_server", "aws_lambda"})
 """What a boundary object has for functions that it is put before, as decorators."""
-WRAPS = frozenset({"asgi", "wsgi"})
+WRAPS = frozenset({"asgi", "wsgi", "fastapi_route"})
 """What it puts around an application."""
 _LEAVES = (ast.Return, ast.Raise, ast.Continue, ast.Break)
 _EMPTY = frozenset({"None", "False", "0", "''", "{}", "[]", "()", "dict()", "list()", "set()"})

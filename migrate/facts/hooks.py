@@ -472,9 +472,9 @@ class Hooks:
                 shorts.setdefault(place.name.rpartition(".")[2], []).append(place)
             for place in (place for place in inside if place.unit is unit):
                 for node in place.nodes:
-                    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in shorts:
-                        if self.code.target(node.func, place) is None:
-                            found += [one for one in shorts[node.func.attr] if chains.find(self.code, one) is not None]
+                    match node:
+                        case ast.Call(func=ast.Attribute(attr=attr) as func) if attr in shorts and self.code.target(func, place) is None:
+                            found += [one for one in shorts[attr] if chains.find(self.code, one) is not None]
         return [*dict.fromkeys(found)]
 
     def _unready(
@@ -562,6 +562,9 @@ class Hooks:
 
     def _identity(self, place: Place, inside: Iterable[Place] = ()) -> Identity | Blocker:
         reach = tuple(inside) or self._inside(place)
+        # What the endpoint's module says itself covers what lies deeper.
+        own = tuple(one for one in reach if one.unit is place.unit)
+        reach = own if any(True for _ in identities(self.code, own)) else reach
         places = reach if any(True for _ in identities(self.code, reach)) else place.unit.places
         found = identity(self.code, places, place.unit)
         if isinstance(found, Unknown):

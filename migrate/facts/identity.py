@@ -86,6 +86,7 @@ class Identity:
     info: Part
     capabilities: Part
     instructions: Part | None
+    holder: str = ""  # the name by which the other module `home` knows the one object that says so
 
 
 @dataclass(frozen=True)
@@ -134,7 +135,21 @@ def identity(code: Code, places: tuple[Place, ...], home: Unit) -> Identity | Un
     if "info" not in parts or "capabilities" not in parts:
         missing = "serverInfo" if "info" not in parts else "capabilities"
         return Unknown(f"the initialize answer has no {missing}", place, node)
-    return Identity(place, node, parts["info"], parts["capabilities"], parts.get("instructions"))
+    holder = _holder(code, place, home) if any(part.needs is Needs.INSTANCE for part in parts.values()) else ""
+    return Identity(place, node, parts["info"], parts["capabilities"], parts.get("instructions"), holder)
+
+
+def _holder(code: Code, place: Place, home: Unit) -> str:
+    """The module's one name for an object of the class."""
+    if place.unit is home or not place.owner:
+        return ""
+    owner, level = Class(place.unit, place.owner), Place(home, None)
+    found = [
+        name
+        for name, value in home.names.bindings.items()
+        if "." not in name and isinstance(value, ast.Call) and code.target(value.func, level) == owner and len(assigned(level, name)) == 1
+    ]
+    return found[0] if len(found) == 1 else ""
 
 
 def _entries(code: Code, node: ast.Dict | ast.Call, place: Place) -> dict[str, ast.expr]:
@@ -263,6 +278,9 @@ def _is_guarded(place: Place, node: ast.AST) -> bool:
 
 
 def _part(code: Code, node: ast.expr, place: Place, literal: bool) -> Part | Unknown:
+    match node:
+        case ast.Call(func=ast.Name(id="deepcopy" | "copy") | ast.Attribute(attr="deepcopy" | "copy"), args=[copied]):
+            node = copied
     spelling = _spelled(node, place, len(_body(place)), 0, literal)
     if isinstance(spelling, Unknown):
         return spelling

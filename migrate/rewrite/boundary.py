@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import NoReturn
 
-from ..facts.code import Place
+from ..facts.code import Place, Unit
 from ..facts.emissions import Emission, Send, block_of, is_flush, leaving
 from ..facts.functions import Def, Module
 from ..facts.hooks import Blocker, Hook, Strategy, has_usual_self
@@ -132,6 +133,9 @@ class _Wire:
         for name, part in parts.items():
             if part is None:
                 continue
+            if foreign and self._through(part):
+                texts[name] = f"lambda: {self._held(part)}"
+                continue
             if part.needs is Needs.INSTANCE:
                 texts[name] = '""' if name == "instructions" else "{}"
                 yield self._assigned(name, part, foreign)
@@ -154,36 +158,47 @@ class _Wire:
         yield self._placed(after, lines)
 
     def _import(self, names: set[str], package: str | None) -> None:
-        """Takes over the names that an initialize answer in a module beside this one uses."""
+        """Takes over the names that an initialize answer in another module uses."""
         theirs, own = self.hook.identity.place.unit, self.hook.place.unit
         source = theirs.module.source
         parts = (self.hook.identity.info, self.hook.identity.capabilities, self.hook.identity.instructions)
         names = {name for name in names if own.names.imports.get(name, "") != theirs.names.imports.get(name)}
         beside = PurePosixPath(source.path).parent == PurePosixPath(self.source.path).parent
-        if any(part is not None and part.needs is not Needs.IMPORT for part in parts) or (names and (not beside or names & self.taken)):
-            self._stop(
-                self._at(self.hook.place),
-                f"the initialize answer is built in {source.path}, from names that are not known here",
-                "name the server here by hand",
-            )
+        spelled = self._spelled(theirs)
+        unknown = f"the initialize answer is built in {source.path}, from names that are not known here"
+        at, way_out = self._at(self.hook.place), "name the server here by hand"
+        if any(part is not None and part.needs is not Needs.IMPORT and not self._through(part) for part in parts):
+            self._stop(at, unknown, way_out)
+        if names and ((not beside and spelled is None) or names & self.taken):
+            self._stop(at, unknown, way_out)
         if any(target == own.name or target.startswith(f"{own.name}.") for target in theirs.names.imports.values()) and names:
-            self._stop(
-                self._at(self.hook.place),
-                f"the initialize answer is built in {source.path}, which imports this module",
-                "name the server here by hand",
-            )
+            self._stop(at, f"the initialize answer is built in {source.path}, which imports this module", way_out)
         for name in names:
             origin = next((n for n in theirs.module.tree.body if isinstance(n, ast.ImportFrom) and is_defined_by(n, name)), None)
-            if origin is None:
+            if spelled is not None:
+                self.imports.add((spelled, name))
+            elif origin is None:
                 self.imports.add((_beside(package, PurePosixPath(source.path).stem), name))
             elif any(alias.name == name and alias.asname is None for alias in origin.names):
                 self.imports.add(("." * origin.level + (origin.module or ""), name))
             else:
-                self._stop(
-                    self._at(self.hook.place),
-                    f"the initialize answer is built in {source.path}, from names that are not known here",
-                    "name the server here by hand",
-                )
+                self._stop(at, unknown, way_out)
+
+    def _spelled(self, other: Unit) -> str | None:
+        """How this module imports from another one."""
+        for node in self.module.nodes(ast.ImportFrom):
+            for alias in node.names:
+                target = self.hook.place.unit.names.imports.get(alias.asname or alias.name, "")
+                origin = target.removesuffix(f".{alias.name}")
+                if origin != target and f".{other.name}".endswith(f".{origin}") and not node.level:
+                    return node.module
+                if origin == other.name:
+                    return "." * node.level + (node.module or "")
+        return None
+
+    def _through(self, part: Part) -> bool:
+        """Whether what an object says of itself can be asked of the one that this module holds."""
+        return part.needs is Needs.INSTANCE and bool(self.hook.identity.holder)
 
     def _call(self, texts: dict[str, str]) -> str:
         arguments = list(texts.values())
@@ -214,6 +229,15 @@ class _Wire:
             at = inner.end
         text += theirs.source.slice(Span(at, span.end))
         return "\n".join(line.removeprefix(indent) for line in text.replace("\r\n", "\n").split("\n"))
+
+    def _held(self, part: Part) -> str:
+        """The expression with the object's name in the place of `self`."""
+        text = self._text(part.spelling)
+        tree = ast.parse(text, mode="eval")
+        selves = [n for n in descend(tree) if isinstance(n, ast.Name) and n.id == "self"]
+        if len(re.findall(r"\bself\b", text)) != len(selves):
+            self._stop(self._at(self.hook.place), "the name of the server could not be taken over", "name the server here by hand")
+        return re.sub(r"\bself\b", self.hook.identity.holder, text)
 
     def _assigned(self, name: str, part: Part, foreign: bool) -> Edit:
         """`MCP.info = ...` at the end of the constructor of the object that knows it."""

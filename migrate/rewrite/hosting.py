@@ -19,6 +19,8 @@ from .module import Part
 # Frameworks whose handlers are decorated, with the name of the decorator.
 _DECORATED = {
     Framework.DJANGO: Part.DJANGO,
+    Framework.FLASK: Part.FLASK,
+    Framework.STARLETTE: Part.STARLETTE,
     Framework.AIOHTTP: Part.AIOHTTP,
     Framework.TORNADO: Part.TORNADO,
     Framework.HTTP_SERVER: Part.HTTP_SERVER,
@@ -66,6 +68,8 @@ class _Hosting:
         for paths, app, hosts in self._applications():
             yield from self._application(paths, app, hosts)
         for one in self.hosts:
+            if self._is_wrapped(one.endpoint):
+                continue
             if (part := _DECORATED.get(one.endpoint.framework)) is not None:
                 self.parts.add(part)
                 for endpoint in (one.endpoint, *one.beside):
@@ -77,8 +81,9 @@ class _Hosting:
         """Each application or router with the paths of its endpoints."""
         found: dict[tuple[ast.AST | None, Place, str], list[tuple[Application, Host]]] = {}
         for one in self.hosts:
-            if one.endpoint.framework in {Framework.FASTAPI, Framework.STARLETTE, Framework.FLASK}:
+            if self._is_wrapped(one.endpoint):
                 app = one.endpoint.app or self._only(one.endpoint)
+                assert app is not None
                 found.setdefault((app.made, app.place, app.name), []).append((app, one))
         for pairs in found.values():
             hosts = [one for _, one in pairs]
@@ -87,12 +92,19 @@ class _Hosting:
                 raise Unhosted(hosts[0].endpoint.place, "the path of the endpoint is not known", "write it out where the route is made")
             yield paths, pairs[0][0], hosts
 
-    def _only(self, endpoint: Endpoint) -> Application:
+    def _is_wrapped(self, endpoint: Endpoint) -> bool:
+        """Whether the boundary goes around the application or router, not around the handler."""
+        if endpoint.framework is Framework.FASTAPI:
+            return True
+        if endpoint.framework not in {Framework.STARLETTE, Framework.FLASK} or not endpoint.paths:
+            return False
+        app = endpoint.app or self._only(endpoint)
+        return app is not None and not app.router and app.place.unit is endpoint.place.unit
+
+    def _only(self, endpoint: Endpoint) -> Application | None:
         """The one application of the module, where a route does not name it."""
         found = [app for app in made(endpoint.place.unit) if app.framework is endpoint.framework and not app.router]
-        if len(found) != 1:
-            raise Unhosted(endpoint.place, "the application of this route was not found in its module", "wire the application by hand")
-        return found[0]
+        return found[0] if len(found) == 1 else None
 
     # -- applications ------------------------------------------------------------
     def _application(self, paths: tuple[str, ...], app: Application, hosts: list[Host]) -> Iterator[Edit]:

@@ -40,7 +40,7 @@ def _finding(fact: Dispatcher, answer: Answer, ctx: Context) -> Finding:
         hint = f"{hint}; {answer.way_out}" if answer.way_out else hint
         return ctx.finding(fact, span=answer.at if answer.path == ctx.file.source.path and answer.at.end else None, hint=hint)
     # The fix stands where the messages enter, which may be in another file than the handlers.
-    entry = Dispatcher(answer.span, "server", methods=fact.methods, function=answer.function)
+    entry = Dispatcher(answer.span, "server", function=answer.function)
     source = ctx.project.files[answer.path].source
     return replace(ctx.finding(entry, Applicability.SAFE, span=_head(answer.span, source) or fact.span), path=answer.path)
 
