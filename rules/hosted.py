@@ -11,6 +11,7 @@ from ..facts.mask import parse
 from ..facts.model import Fact, FileFacts
 from ..facts.syntax import descend
 from ..rule import Applicability, Context, Era, Finding
+from ..source import Span
 
 if TYPE_CHECKING:
     from ..facts.endpoints import Endpoint
@@ -45,19 +46,18 @@ def is_hosted(ctx: Context) -> bool:
 
 def is_apart(fact: Fact, ctx: Context) -> bool:
     """Whether code answers GET or DELETE only."""
+    return any(span.contains(fact.span) for span in apart(ctx))
+
+
+def apart(ctx: Context) -> list[Span]:
+    """The functions of this file that answer GET or DELETE only."""
     from ..rewrite import servers, sessions
 
     found = servers.unit(ctx.project, ctx.file.source.path)
     if found is None:
-        return False
-    for one in sessions.removed(*found, wraps(ctx)):
-        if (
-            "POST" not in one.verbs
-            and one.place.function is not None
-            and one.place.unit.module.span(one.place.function.node).contains(fact.span)
-        ):
-            return True
-    return False
+        return []
+    functions = [(e.place.unit.module, e.place.function) for e in sessions.removed(*found, wraps(ctx)) if "POST" not in e.verbs]
+    return [module.span(function.node) for module, function in functions if function is not None]
 
 
 def handle(ctx: Context) -> str:

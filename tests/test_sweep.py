@@ -222,3 +222,68 @@ def test_a_name_stays_whole_if_one_of_its_places_cannot_be_found() -> None:
 def test_what_a_chain_of_hundreds_of_branches_mentions_is_read() -> None:
     branches = "".join(f"    elif m == {number}:\n        return a{number}\n" for number in range(980))
     assert "a979" in mentions(Source("app.py", f"def f(m):\n    if m:\n        return a\n{branches}"))
+
+
+REPLY = "def reply(body, sid=None):\n    return body\n"
+SENT = "def reply(body, sid=None):\n    if sid:\n        send(sid)\n    return body\n"
+
+
+@pytest.mark.parametrize(
+    ("call", "expected"),
+    [
+        ("reply(1, key)", "reply(1)"),
+        ("reply(1, sid=key)", "reply(1)"),
+        ("reply(sid=key, body=1)", "reply(body=1)"),
+        ("reply(1)", "reply(1)"),
+    ],
+)
+def test_a_parameter_that_only_deleted_code_used_goes_with_its_arguments(call: str, expected: str) -> None:
+    assert (
+        swept(f"{SENT}x = {call}\nprint(x)\n", f"{REPLY}x = {call}\nprint(x)\n")
+        == f"def reply(body):\n    return body\nx = {expected}\nprint(x)\n"
+    )
+
+
+@pytest.mark.parametrize(
+    "use",
+    ["x = reply(*given)", "x = reply(1, make())", "x = map(reply, given)", "x = other.reply(1, key)", "x = 1"],
+    ids=["starred", "does something", "handed on", "of another object", "never called here"],
+)
+def test_a_parameter_stays_where_a_call_may_still_give_it(use: str) -> None:
+    rest = f"{use}\nprint(x, reply.__name__)\n" if use == "x = 1" else f"{use}\nprint(x)\n"
+    assert swept(SENT + rest, REPLY + rest) == REPLY + rest
+
+
+def test_a_parameter_stays_where_another_file_calls() -> None:
+    rest = "print(reply(1, key))\n"
+    assert swept(SENT + rest, REPLY + rest, "reply") == REPLY + rest
+
+
+def test_names_that_go_side_by_side_leave_one_gap() -> None:
+    before = "import os\n\nKEPT = 1\n\nA = 1\nB = 2\n\n\ndef f():\n    return KEPT\n\n\nprint(f(), A, B)\n"
+    after = before.replace("f(), A, B", "f()")
+    assert swept(before, after) == "import os\n\nKEPT = 1\n\n\ndef f():\n    return KEPT\n\n\nprint(f())\n"
+
+
+def test_what_a_web_framework_looks_for_stays_and_other_names_of_its_classes_go() -> None:
+    before = """
+        class Page(web.RequestHandler):
+            known = set()
+            timeout = 5
+
+            def prepare(self):
+                return self.known, self.timeout
+
+            def get(self):
+                self.prepare()
+        """
+    after = before.replace("return self.known, self.timeout", "return None").replace("self.prepare()", "pass")
+    assert "known" not in swept(before, after)
+    assert "timeout = 5" in swept(before, after)
+    assert "def prepare" in swept(before, after)
+
+
+@pytest.mark.parametrize(("text", "stays"), [('{"helper": True}', False), ('{"helper": f}', True), ('["helper"]', True)])
+def test_a_key_of_a_plain_value_is_no_mention(text: str, stays: bool) -> None:
+    left = gone("def helper():\n    return 1\n", "helper()", kept=f"f = 1\nprint({text}, f)\n")
+    assert ("def helper" in left) is stays

@@ -12,7 +12,7 @@ from itertools import chain
 from ..facts import chains
 from ..facts.code import Code, Place, Unit
 from ..facts.functions import Def, targets
-from ..facts.sessionless import Needed, Sessionless, Way
+from ..facts.sessionless import Needed, Sessionless, Spared, Way
 from ..facts.sessions import conditions
 from ..facts.syntax import descend
 from ..source import Span
@@ -48,7 +48,7 @@ def edits(model: Sessionless, unit: Unit, tree: Tree) -> Iterator[Edit]:
     uses = list(model.uses())
     if any(isinstance(use, Needed) for use in uses):
         return
-    books = [use.node for use in uses if not isinstance(use, Needed) and use.way is Way.SKIP and use.place.unit is unit]
+    books = [u.node for u in uses if isinstance(u, Spared) and u.way is Way.SKIP and u.place.unit is unit and isinstance(u.node, ast.stmt)]
     taken: list[Edit] = []
     for some in chain(_books([*books, *_unused(model, unit)], unit, tree), _tests(model, unit, tree), _parameters(model, unit, tree)):
         if some and not any(overlaps(one.span, other.span) for one in some for other in taken):

@@ -6,11 +6,12 @@ State, functions and imports that nothing uses any more are the sweep's matter.
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Collection, Iterator, Sequence
 
 from ..facts.code import Code, Unit
 from ..facts.endpoints import Endpoint, of
-from ..facts.functions import Module, dotted
+from ..facts.functions import Module, dotted, targets
 from ..facts.gates import HOSTS
 from ..facts.model import Header, HeaderUse
 from ..facts.sessions import Condition, conditions
@@ -32,6 +33,7 @@ def opened(gate: Span, module: Module, handle: str) -> Iterator[Edit]:
     found = _of(gate, module)
     if not found:
         return
+    yield from lookups(found, module)
     test = found[0].around.test
     if len(found) > 1 and _is_all(test, [c.node for c in found]) and not found[0].seen:
         # `if not sid or sid not in SESSIONS`: one exception for both.
@@ -46,6 +48,27 @@ def opened(gate: Span, module: Module, handle: str) -> Iterator[Edit]:
         yield Edit(module.span(condition.node), made if same else f"({made})")
 
 
+def lookups(found: Sequence[Condition], module: Module) -> Iterator[Edit]:
+    """`state = SESSIONS[sid]` behind `if sid not in SESSIONS`: `get` gives clients with a session the same, and others None."""
+    for condition in found:
+        match condition.node:
+            case ast.Compare(left=key, ops=[ast.NotIn()], comparators=[store]) if _is_dict(store, module):
+                function = module.function_of(condition.node)
+                for node in module.nodes(ast.Assign):
+                    match node:
+                        case ast.Assign(targets=[ast.Name()], value=ast.Subscript(value=value, slice=index) as whole):
+                            same = ast.unparse(value) == ast.unparse(store) and ast.unparse(index) == ast.unparse(key)
+                            if same and module.function_of(node) is function and node.lineno > condition.node.lineno:
+                                yield Edit(module.span(whole), f"{module.text(value)}.get({module.text(index)})")
+
+
+def _is_dict(store: ast.expr, module: Module) -> bool:
+    """Whether a name is bound to a plain dict, and to nothing else."""
+    assigned: list[ast.Assign | ast.AnnAssign] = [*module.nodes(ast.Assign), *module.nodes(ast.AnnAssign)]
+    values = [node.value for node in assigned if any(ast.unparse(goal) == ast.unparse(store) for goal in targets(node))]
+    return bool(values) and all(isinstance(v, ast.Dict) or (isinstance(v, ast.Call) and dotted(v.func) == "dict") for v in values)
+
+
 def ungated(gate: Span, module: Module, tree: Tree) -> Iterator[Edit]:
     """Deletes a gate with its refusal."""
     found = _of(gate, module)
@@ -55,6 +78,7 @@ def ungated(gate: Span, module: Module, tree: Tree) -> Iterator[Edit]:
     node = tree.enclosing(cst.If, module.span(found[0].node))
     if node is None or tree.span(node.test) != module.span(around.test):
         return
+    yield from lookups(found, module)
     if _is_whole(found) and (calls := list(_only_gate(around, module))):
         # What does nothing but refuse goes with its calls; then nothing uses it.
         for call in calls:
@@ -297,6 +321,30 @@ def _is_beside(one: Endpoint, hosted: Endpoint) -> bool:
     return apps[0] == apps[1] and bool(set(one.paths) & set(hosted.paths))
 
 
+def pair(code: Code, unit: Unit, event: Span) -> list[Endpoint]:
+    """The two endpoints of the HTTP+SSE transport: the stream that names a path, and what takes POSTs at this path."""
+    module = unit.module
+    named = re.search(r"data:\s*(/[\w./-]*)", module.source.slice(event))
+    endpoints = [e for place in unit.places if (e := of(code, place)) is not None]
+    streams = [e for e in endpoints if e.route is not None and e.place.function and module.span(e.place.function.node).contains(event)]
+    posts = [e for e in endpoints if named and e.route is not None and e.verbs == {"POST"} and named[1] in e.paths]
+    return [*streams, *posts] if streams and posts and all(e.verbs <= _GONE for e in streams) else []
+
+
+def unserved(endpoint: Endpoint, module: Module, tree: Tree) -> Iterator[Edit]:
+    """Deletes what registers an endpoint, with the endpoint where it is its decorator."""
+    assert endpoint.place.function
+    assert endpoint.route is not None
+    function = endpoint.place.function.node
+    if endpoint.route not in function.decorator_list:
+        yield from _without_call(endpoint.route, module, tree)
+    elif len(function.decorator_list) == 1:
+        start = module.span(function).start
+        node = tree.statement(Span(start, start + 1))
+        if isinstance(node, cst.FunctionDef):
+            yield from cut.statement(tree, node)
+
+
 def unrouted(endpoint: Endpoint, module: Module, tree: Tree) -> Iterator[Edit]:
     """Deletes what routes GET and DELETE to an endpoint: the whole function where it answers nothing else."""
     assert endpoint.place.function
@@ -359,7 +407,7 @@ def _without_branches(function: ast.FunctionDef | ast.AsyncFunctionDef, module: 
                 test = tree.node(cst.Comparison, module.span(node))
                 some = list(decided(tree, test, False)) if test is not None else []
             case ast.List(elts=elts) | ast.Tuple(elts=elts) if _are_verbs(elts):
-                some = list(_without_verbs(node, module, tree))  # type: ignore[arg-type]
+                some = list(_without_verbs(node, module, tree))
         if not any(overlaps(one.span, other.span) for one in some for other in taken):
             taken += some
     yield from taken

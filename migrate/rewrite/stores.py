@@ -21,9 +21,12 @@ _VIEWS = frozenset({"values", "items", "keys", "copy"})
 _COPIES = frozenset({"list", "tuple", "sorted", "set", "dict", "len"})
 
 
-def emptied(name: str, module: Module, tree: Tree, filling: Collection[ast.AST]) -> Iterator[Edit]:
-    """The edits for a store that only `filling` puts anything into, code that never runs; nothing where others do."""
-    mentions = [node for node in _mentions(name, module) if node not in filling]
+def emptied(name: str, module: Module, tree: Tree, filling: Collection[ast.AST], going: Collection[Span]) -> Iterator[Edit]:
+    """The edits for a store that only `filling` puts anything into, code that never runs; nothing where others do.
+
+    What lies in `going` is left alone: it goes as a whole.
+    """
+    mentions = [n for n in _mentions(name, module) if n not in filling and not any(span.contains(module.span(n)) for span in going)]
     if any(_fills(node, module) for node in mentions):
         return
     taken: list[Edit] = []

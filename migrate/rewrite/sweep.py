@@ -38,6 +38,7 @@ _QUIET_CALLS = frozenset(
         "deque",
         "field",
         "get",
+        "getLogger",
         "hex",
         "isoformat",
         "lower",
