@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from copy import copy
 from dataclasses import replace
 from functools import cached_property
@@ -48,6 +48,7 @@ from .facts.walk import is_word
 from .source import Source
 
 F = TypeVar("F", bound=Fact)
+T = TypeVar("T")
 # What linking adds to a file, and has to make anew when another file has changed.
 _LINKED = (Constant, Dispatcher, ErrorCode, Handler, Header, MetaKey, Send, Version)
 _MAX_HOPS = 8
@@ -78,6 +79,7 @@ class Project:
         self.packages = packages
         self._kinds: dict[tuple[str, type[Fact]], tuple[Fact, ...]] = {}
         self._said: dict[tuple[str, bytes], bool] = {}
+        self._once: dict[tuple[str, Callable[[FileFacts], object]], object] = {}
         self._modules = _index(files.values())
         self._imported = {path: tuple(self._imports(file)) for path, file in files.items()}
         self._importers: dict[str, list[str]] = defaultdict(list)
@@ -191,6 +193,12 @@ class Project:
         if (path, word) not in self._said:
             self._said[path, word] = word in self.files[path].source.utf8
         return self._said[path, word]
+
+    def once(self, path: str, find: Callable[[FileFacts], T]) -> T:
+        """What can be found out from the facts of one file, whatever stands behind boundaries; projects that differ in these share it."""
+        if (path, find) not in self._once:
+            self._once[path, find] = find(self.files[path])
+        return self._once[path, find]  # type: ignore[return-value]
 
     @cached_property
     def codes(self) -> Mapping[tuple[str | Ref, str], tuple[tuple[ErrorCode, Source], ...]]:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import PurePosixPath
-from weakref import WeakKeyDictionary
 
 from ..facts import clients
 from ..facts.clients import RUNTIME, Blocker, Client, Clients, Sender
@@ -26,15 +26,11 @@ from .servers import package_of
 from .tree import Tree
 
 _HANDLE, _CLASS = "ERA", "Era"
-_KNOWN: WeakKeyDictionary[Project, dict[str, Clients]] = WeakKeyDictionary()
 
 
 def find(project: Project, path: str) -> Clients:
     """The clients of a file, each looked at once."""
-    known = _KNOWN.setdefault(project, {})
-    if path not in known:
-        known[path] = clients.find(project.files[path])
-    return known[path]
+    return project.once(path, clients.find)
 
 
 def client_of(project: Project, path: str, fact: Fact) -> Client | Blocker | None:
@@ -89,7 +85,7 @@ def edits(project: Project, client: Client, tree: Tree, era: Era) -> Iterator[Ed
 
 
 def without_session(fact: Fact, tree: Tree) -> Iterator[Edit]:
-    """Deletes an `if` that keeps the session of an answer and does nothing else."""
+    """Deletes what keeps the session of an answer: an assignment, or an `if` that does nothing else."""
     from . import cut
 
     test = tree.enclosing(cst.If, fact.span)
@@ -97,6 +93,22 @@ def without_session(fact: Fact, tree: Tree) -> Iterator[Edit]:
         name = tree.source.slice(fact.span)[1:-1].lower()
         if all(name in tree.text(statement).lower() or tree.text(statement) == "pass" for statement in test.body.body):
             yield from cut.statement(tree, test)
+        return
+    match line := tree.statement(fact.span):
+        case cst.SimpleStatementLine(body=[cst.Assign(targets=[cst.AssignTarget(target=cst.Attribute() as kept)], value=value)]):
+            # What nobody else sets would be missing where it is read.
+            if (
+                tree.span(value).contains(fact.span)
+                and len(re.findall(rf"{re.escape(tree.text(kept))}(: [^=\n]+)? = ", tree.source.text)) > 1
+            ):
+                yield from cut.statement(tree, _alone(tree, line))
+
+
+def _alone(tree: Tree, line: cst.BaseStatement) -> cst.BaseStatement:
+    """The `if` around a statement, where it does nothing else."""
+    block = tree.parent(line)
+    test = tree.parent(block) if isinstance(block, cst.IndentedBlock) and len(block.body) == 1 else None
+    return test if isinstance(test, cst.If) and test.orelse is None and not isinstance(tree.parent(test), cst.If) else line
 
 
 def _handle(code: Module) -> tuple[str, bool]:
