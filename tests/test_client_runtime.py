@@ -280,3 +280,16 @@ def test_a_client_that_never_opens_a_connection_is_left_as_it_is(runtime: Module
     line = Line(runtime.Era(), results)
     line("tools/list", {"cursor": "2"})
     assert line.sent == [("tools/list", {"cursor": "2"})]
+
+
+def test_a_server_that_does_not_answer_is_an_older_one(runtime: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(runtime, "_PATIENCE", 0.01)
+    sent = list[str]()
+
+    @runtime.Era().sends  # type: ignore[untyped-decorator]
+    async def send(method: str, params: dict[str, Any]) -> Any:
+        sent.append(method)
+        return await asyncio.Event().wait() if method == "server/discover" else {"protocolVersion": "2025-06-18"}
+
+    assert asyncio.run(send("initialize", HELLO)) == {"protocolVersion": "2025-06-18"}
+    assert sent == ["server/discover", "initialize"]

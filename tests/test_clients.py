@@ -329,3 +329,19 @@ def test_a_ping_is_no_obstacle_and_is_left_where_only_the_new_revision_is_spoken
     text = changed(more='def alive(self):\n    return self.request("ping")')
     assert fixed(text).remaining == []
     assert [finding.rule for finding in fixed(text, Era.MODERN).remaining] == ["MCP103"]
+
+
+def test_what_keeps_a_session_goes_with_its_test_where_only_the_new_revision_is_spoken() -> None:
+    text = changed(send="held = {}\nif self.session:\n    held['Mcp-Session-Id'] = self.session")
+    text = text.replace(
+        "    def open(self):", "    def __init__(self, http):\n        self.http = http\n        self.session = ''\n\n    def open(self):"
+    )
+    text = text.replace(
+        'self.pipe.stdin.write(json.dumps(message) + "\\n")',
+        "response = self.http.post('/mcp', json=message, headers=held)\n"
+        "        if not self.session:\n            self.session = str(response.headers.get('Mcp-Session-Id') or '')",
+    ).replace("self.pipe.stdout.readline()", "response.text")
+    assert '@ERA.sends(session="session")' in fixed(text).texts["client.py"]
+    modern = fixed(text, Era.MODERN)
+    assert "session" not in modern.texts["client.py"].lower()
+    assert modern.remaining == []

@@ -7,12 +7,13 @@ the handshake as it was. The program gets the same kind of answer from both.
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import functools
 import inspect
 import re
 import weakref
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Awaitable, Callable, Generator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -26,6 +27,8 @@ _OPENINGS = {"initialize", "server/discover"}
 _REPLACEMENTS = {"ping", "logging/setLevel"}
 # The revisions that open with `initialize`.
 _HANDSHAKES = ("2024-10-07", "2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
+# Seconds that an asynchronous client waits for an answer to `server/discover`.
+_PATIENCE = 10.0
 # What a header repeats, so that it is known without reading the body.
 _NAMED = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
 # What a server may ask, and the capability that allows it to.
@@ -126,9 +129,11 @@ class Era:
                     except StopIteration as done:
                         return done.value
                     sending, args, kwargs = prepare(step)
+                    # Some older servers do not answer what they do not know.
+                    patience = _PATIENCE if step[0] == "server/discover" and self.legacy else None
                     with _as_current(sending):
                         try:
-                            go_on, value = talk.send, await function(*args, **kwargs)
+                            go_on, value = talk.send, await _within(patience, function(*args, **kwargs))
                         except (Exception, SystemExit) as error:
                             go_on, value = talk.throw, error
 
@@ -255,6 +260,14 @@ class Era:
             return reply
         result = {**result, "tools": [tool for tool, headers in found if headers is not None]}
         return {**reply, "result": result} if connection.enveloped else result
+
+
+async def _within(patience: float | None, sent: Awaitable[Any]) -> Any:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:  # another kind of loop
+        return await sent
+    return await asyncio.wait_for(sent, patience)
 
 
 @contextmanager
