@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import gc
 import os
 import sys
@@ -154,6 +153,9 @@ def fix(
     stdin_filename: StdinFilename = None,
     diff: Annotated[bool, typer.Option("--diff", help="Print a patch and write nothing.")] = False,
     unsafe_fixes: Annotated[bool, typer.Option("--unsafe-fixes", help="Apply fixes, too, that a human should look at.")] = False,
+    inline: Annotated[
+        bool | None, typer.Option("--inline/--no-inline", help="Put the boundary into the script itself, in place of a new file.")
+    ] = None,
     mark: Annotated[bool, typer.Option("--mark", help="Leave a TODO comment where a human must act.")] = False,
     allow_dirty: Annotated[bool, typer.Option("--allow-dirty", help="Rewrite files, too, that git could not give back.")] = False,
     select: Select = None,
@@ -182,11 +184,11 @@ def fix(
             config=config,
             respect_gitignore=respect_gitignore,
             baseline=accepted,
+            inline=inline,
         )
         run = Run(flags)
         before = _read(run)
-        fixed = run.fix(before, unsafe=unsafe_fixes)
-        after = dataclasses.replace(before, project=fixed.project)
+        after, fixed = run.fixed(before, unsafe=unsafe_fixes)
         left = run.left(after, fixed)
         if mark:
             after = run.marked(after, left)
@@ -260,6 +262,7 @@ def _flags(
     config: Path | None,
     respect_gitignore: bool,
     baseline: Path | None,
+    inline: bool | None = None,
 ) -> Flags:
     from .run import Flags
 
@@ -282,6 +285,7 @@ def _flags(
         config=config,
         baseline=baseline,
         respect_gitignore=respect_gitignore,
+        inline=inline,
     )
 
 

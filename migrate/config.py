@@ -38,6 +38,7 @@ class Config:
     per_file_ignores: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     fail_on: FailOn = Severity.ERROR
     baseline: Path | None = None
+    inline: bool = False
     file: Path | None = None
 
 
@@ -123,6 +124,12 @@ def _table_of_texts(value: object) -> Mapping[str, tuple[str, ...]]:
     return table
 
 
+def _switch(value: object) -> bool:
+    if not isinstance(value, bool):
+        raise ConfigError(f"expected true or false, not {_shown(value)}")
+    return value
+
+
 def _one_of(words: Mapping[str, Any]) -> Callable[[object], Any]:
     def read(value: object) -> Any:
         if not isinstance(value, str) or value not in words:
@@ -144,4 +151,5 @@ _READERS: Mapping[str, Callable[[object], Any]] = {
     "per-file-ignores": _table_of_texts,
     "fail-on": _one_of(FAIL_ON),
     "baseline": _text,
+    "inline": _switch,
 }

@@ -6,16 +6,17 @@ import contextlib
 import os
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import product
 from pathlib import PurePosixPath
 
-from . import discover, house
+from . import discover, house, inline
 from .discover import File, Unreadable
 from .facts.gates import BOUNDARY_MODULE, CLIENT_MODULE
 from .facts.model import FileFacts, Ref, Value
 from .facts.vocabulary import may_speak
 from .feeders import Feeders, dispatches
+from .inline import Carried
 from .project import Project, module_name
 from .project import read as facts_of
 from .rule import Entry, Finding
@@ -32,6 +33,7 @@ class Reading:
     unreadable: tuple[Finding, ...]
     unparsed: Mapping[str, Source]  # the text of files that could be decoded, but no more
     checked: int
+    carried: Mapping[str, Carried] = field(default_factory=dict)  # the boundary modules inside of scripts, by the script's path
 
     @property
     def sources(self) -> Mapping[str, Source]:
@@ -55,6 +57,7 @@ def gather(found: Iterable[tuple[File, bytes] | Unreadable], rule: Entry) -> Rea
     reader.look_up_constants()
     reader.look_for_feeders()
     reader.look_beside()
+    reader.take_apart()
     return reader.done()
 
 
@@ -69,6 +72,7 @@ class _Reader:
         self.unreadable: list[Finding] = []
         self.unparsed: dict[str, Source] = {}
         self.packages: set[str] = set()
+        self.carried: dict[str, Carried] = {}
         self.asked: set[str] = set()
         # The files without a word of the protocol, by the last part of their module's name.
         self.silent: defaultdict[str, list[File]] = defaultdict(list)
@@ -77,6 +81,8 @@ class _Reader:
         source = None
         try:
             source = decode(file.path, raw)
+            if (parted := inline.split(source)) is not None:
+                source, self.carried[file.path] = parted
             self.facts.append(facts_of(source))
             self.data[file.path] = raw
             if os.path.isfile(os.path.join(os.path.dirname(file.location), "__init__.py")):
@@ -141,9 +147,18 @@ class _Reader:
                     self.facts.append(FileFacts(decode(path, data), module_name(path)))
                     self.data[path] = data
 
+    def take_apart(self) -> None:
+        """Gives the boundary modules inside of scripts a place of their own, where none lies beside these."""
+        there = {facts.source.path for facts in self.facts}
+        for path, carried in self.carried.items():
+            beside = inline.module_beside(path)
+            if beside not in there:
+                there.add(beside)
+                self.facts.append(FileFacts(Source(beside, carried.module), module_name(beside)))
+
     def done(self) -> Reading:
         project = Project.link(self.facts, frozenset(self.packages))
-        return Reading(project, self.data, self.locations, tuple(self.unreadable), self.unparsed, len(self.locations))
+        return Reading(project, self.data, self.locations, tuple(self.unreadable), self.unparsed, len(self.locations), self.carried)
 
 
 def _is_package(facts: FileFacts) -> bool:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from . import baseline, catalog, config, discover, engine, house, reading, selection
+from . import baseline, catalog, config, discover, engine, house, inline, reading, selection
 from .baseline import BaselineError, Key
 from .discover import Exclude, File, Unreadable
 from .engine import Fixed, InternalError
@@ -17,6 +17,7 @@ from .facts.gates import BOUNDARY_MODULE
 from .facts.model import Dispatcher
 from .files import Change
 from .forecast import foretold, without_boundaries
+from .inline import Carried, Joined
 from .mark import mark
 from .project import Project
 from .project import read as facts_of
@@ -43,6 +44,7 @@ class Flags:
     config: Path | None = None
     baseline: Path | None = None
     respect_gitignore: bool = True
+    inline: bool | None = None
 
 
 class Run:
@@ -58,6 +60,7 @@ class Run:
         self.catalog = catalog.load()
         self.entries = {entry.id: entry for entry in self.catalog.entries}
         self.baseline = flags.baseline or self.config.baseline
+        self.inline = self.config.inline if flags.inline is None else flags.inline
         # As in ruff: a selection on the command line replaces the settings, an ignore alone adds to them.
         chosen = (flags.select, flags.ignore) if flags.select else (self.config.select, (*self.config.ignore, *flags.ignore))
         self.select, self.ignore = chosen
@@ -92,7 +95,43 @@ class Run:
             on_error=self.failures.append,
         )
 
+    def fixed(self, before: Reading, *, unsafe: bool) -> tuple[Reading, Fixed]:
+        """What would be read after a fix, and what it has done; with boundary modules inside of their scripts where that is wished."""
+        made = self.fix(before, unsafe=unsafe)
+        carried = self._carried(made, before)
+        if self.flags.stdin is not None and {*made.created} - self._inside(made.project, carried):
+            self.inline = False  # the script cannot carry it, and nothing lies beside standard input
+            made = self.fix(before, unsafe=unsafe)
+            carried = before.carried
+        created = {path: text for path, text in made.created.items() if path not in self._inside(made.project, carried)}
+        return dataclasses.replace(before, project=made.project, carried=carried), dataclasses.replace(made, created=created)
+
+    def _carried(self, made: Fixed, before: Reading) -> Mapping[str, Carried]:
+        """The scripts that have a boundary inside, or are to get one: all that import a module, or none of them."""
+        wanted = {inline.module_beside(path) for path in before.carried} - before.data.keys()
+        wanted |= {path for path in made.created if PurePosixPath(path).name == BOUNDARY_MODULE and self.inline}
+        found = dict(before.carried)
+        for beside in wanted:
+            module = made.project.files[beside].source.text
+            users = [path for path in made.project.importers(beside) if path not in found]
+            if all(inline.join(made.project.files[path].source, module, Carried(module)) for path in users):
+                found |= dict.fromkeys(users, Carried(module))
+        return found
+
+    def _inside(self, project: Project, carried: Mapping[str, Carried]) -> set[str]:
+        """The boundary modules that are no files: whoever imports one has it inside."""
+        return {path for path in map(inline.module_beside, carried) if carried.keys() >= {*project.importers(path)}}
+
+    def _whole(self, read: Reading, path: str) -> Joined | None:
+        """A file with the boundary that it carries; None for one that carries none."""
+        if path not in read.carried:
+            return None
+        files = read.project.files
+        return inline.join(files[path].source, files[inline.module_beside(path)].source.text, read.carried[path])
+
     def _obstacle(self, path: str, read: Reading) -> str:
+        if self.flags.stdin is not None and self.inline and PurePosixPath(path).name == BOUNDARY_MODULE:
+            return ""
         if self.flags.stdin is not None:
             return f"{path} cannot be written beside standard input, which is one file alone"
         return f"{path} exists already" if path not in read.data and os.path.lexists(self.location(path)) else ""
@@ -116,11 +155,19 @@ class Run:
     def changes(self, before: Reading, after: Reading) -> list[Change]:
         """Every file that is not as it was read. New files come first: what is written later may need them."""
         changes = []
+        inside = self._inside(after.project, after.carried) - before.data.keys()
         for path, file in after.project.files.items():
             data = before.data.get(path)
-            if data is None or file.source.text != before.project.files[path].source.text:
-                changes.append(Change(path, os.path.realpath(self.location(path)), data, file.source.encode(file.source.text)))
+            if path not in inside and (data is None or self._is_changed(before, after, path)):
+                source = whole.source if (whole := self._whole(after, path)) else file.source
+                changes.append(Change(path, os.path.realpath(self.location(path)), data, source.encode(source.text)))
         return sorted(changes, key=lambda change: (change.before is not None, change.path))
+
+    def _is_changed(self, before: Reading, after: Reading, path: str) -> bool:
+        old, new = before.carried.get(path), after.carried.get(path)
+        if new is not None and (old is None or after.project.files[inline.module_beside(path)].source.text != new.module):
+            return True
+        return after.project.files[path].source.text != before.project.files[path].source.text
 
     def together(self, after: Reading, changes: list[Change]) -> list[list[Change]]:
         """The changes in groups that need each other: files that import each other, and what stands between them."""
@@ -136,7 +183,8 @@ class Run:
         kept = {path: file for path, file in after.project.files.items() if path not in paths}
         stay = {path: before.project.files[path] for path in paths if path in before.project.files}
         project = Project.link({**kept, **stay}.values(), before.project.packages)
-        return dataclasses.replace(after, project=project), dataclasses.replace(
+        carried = {path: one for path, one in after.carried.items() if path not in paths or path in before.carried}
+        return dataclasses.replace(after, project=project, carried=carried), dataclasses.replace(
             fixed,
             created={path: text for path, text in fixed.created.items() if path not in paths},
             applied={path: rules for path, rules in fixed.applied.items() if path not in paths},
@@ -154,9 +202,14 @@ class Run:
     def report(self, read: Reading, sifted: Sifted, show: Callable[[str], str] | None = None) -> Report:
         """What reports are made from. `show` spells a path; as the command line did, unless told otherwise."""
         show = show or self.show
+        wholes = {path: whole for path in read.carried if (whole := self._whole(read, path)) is not None}
+        findings = [
+            dataclasses.replace(one, span=wholes[one.path].span(one.span)) if one.path in wholes else one for one in sifted.findings
+        ]
+        sources = {**read.sources, **{path: whole.source for path, whole in wholes.items()}}
         return Report(
             era=self.era,
-            places=place(sifted.findings, sifted.fingerprints, read.sources, show),
+            places=place(findings, sifted.fingerprints, sources, show),
             entries=self.entries,
             checked=read.checked,
             seen=tuple(_seen(read, show)),
@@ -187,7 +240,7 @@ class Run:
         if not isinstance(finding.fact, Dispatcher) or finding.applicability is not SAFE or self.flags.stdin is not None:
             return finding
         new = str(PurePosixPath(finding.path).with_name(BOUNDARY_MODULE))
-        more = self.unshipped(new, [finding.path]) if new not in project.files else []
+        more = self.unshipped(new, [finding.path]) if new not in project.files and not self.inline else []
         return dataclasses.replace(finding, hint="; ".join([finding.hint, *more]))
 
     def _found(self, project: Project, *without: str) -> list[Finding]:

@@ -33,6 +33,7 @@ def test_every_setting_is_read(tmp_path):
         ignore = ["ping"]
         fail-on = "warning"
         baseline = "migrate-baseline.json"
+        inline = true
         [tool.mcp-migrate.per-file-ignores]
         "tests/*" = ["MCP103", "MCP2"]
         """,
@@ -46,6 +47,7 @@ def test_every_setting_is_read(tmp_path):
         per_file_ignores={"tests/*": ("MCP103", "MCP2")},
         fail_on=Severity.WARNING,
         baseline=tmp_path / "migrate-baseline.json",
+        inline=True,
         file=tmp_path / "pyproject.toml",
     )
 

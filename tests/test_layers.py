@@ -57,7 +57,8 @@ LAYERS: dict[str, set[str]] = {
     "cli": {"*"},
     "terminal": {"baseline", "config", "discover", "selection", "report"},  # the errors that its users can act on
     "run": {"*"},  # what `cli` asks for in one word; it reads the disk and writes nothing
-    "reading": CHECK | {"discover", "house", "project", "feeders"},
+    "reading": CHECK | {"discover", "house", "project", "feeders", "inline"},
+    "inline": {"source", "facts", "rewrite.edits", "rewrite.module"},
     "feeders": {"facts", "project"},
     "sieve": {"source", "rule", "baseline", "house", "suppress"},
     "discover": set(),
