@@ -59,7 +59,7 @@ def module_beside(path: str) -> str:
 
 def split(source: Source) -> tuple[Source, Carried] | None:
     """The script without its block, and what it carries; None for any other file."""
-    found = _BLOCK.search(source.text)
+    found = _BLOCK.search(source.text) if f"# [{_STEM}]" in source.text else None
     names = _NAMES.search(found["body"]) if found else None
     if found is None or names is None:
         return None
