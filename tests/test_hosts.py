@@ -243,6 +243,24 @@ def test_who_may_ask_is_still_for_the_server_to_say(server: Server, method: str)
     assert server.streams() == 0
 
 
+def test_a_page_that_comes_through_a_name_of_its_own_is_refused(server: Server) -> None:
+    message = request("tools/list")
+    evil = {"Host": "evil.example.com:80", "Origin": "http://evil.example.com"}
+    assert raw(server, "/dual", message, headers(message, **evil))[0] == 403
+    assert raw(server, "/dual", message, evil)[0] == 403
+    assert raw(server, "/modern", None, evil, "GET")[0] == 403
+    for kept in (
+        {"Origin": "http://localhost:3000"},
+        {"Host": "evil.example.com"},
+        {"Host": "[::1]", "Origin": "http://[::1]"},
+        {**evil, "X-Forwarded-For": "192.0.2.1"},
+        {**evil, "Origin": "https://other.example.com"},
+    ):
+        assert raw(server, "/dual", message, headers(message, **kept))[0] == 200, kept
+    old = legacy("initialize")
+    assert raw(server, "/dual", old, evil)[0] == raw(server, "/plain", old, evil)[0] == 200
+
+
 def test_changes_reach_those_who_listen_until_they_leave(server: Server) -> None:
     message = request(
         "subscriptions/listen", {"notifications": {"toolsListChanged": True, "resourceSubscriptions": ["shed://nails"]}}, id="l"
@@ -471,7 +489,8 @@ def queued(work: Callable[[Any], Any], cleaned: list[bool], *first: bytes) -> An
                 await send({"type": "http.response.body", "body": b"data: " + event + b"\n\n", "more_body": True})
             await send({"type": "http.response.body", "body": b""})
         finally:
-            cleaned.append(task.done())
+            # Looked at so late, it kept nobody from waiting.
+            cleaned.append(task.done() and task.exception() is not None)
 
     return app
 

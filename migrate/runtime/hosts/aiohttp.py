@@ -27,7 +27,7 @@ class _AiohttpCall(_Call):
         values = [*args, *kwargs.values()]
         given: list[Any] = [value if hasattr(value, "rel_url") else getattr(value, "request", None) for value in values]
         self.request = next(value for value in given if hasattr(value, "rel_url"))
-        self.verb, self.headers = self.request.method, self.request.headers
+        self.verb, self.headers, self.peer = self.request.method, self.request.headers, self.request.remote or ""
         self.untouched: Any = None
 
     def read(self) -> Any:

@@ -38,7 +38,8 @@ class _Asgi:
             if part["type"] == "http.disconnect":
                 return None
             body, more = body + part.get("body", b""), part.get("more_body", False)
-        met = self.mcp._meet(scope["method"], dict(_decoded_pairs(scope["headers"])), body)
+        peer = str((scope.get("client") or ("",))[0])
+        met = self.mcp._meet(scope["method"], dict(_decoded_pairs(scope["headers"])), body, peer)
         if isinstance(met, _Answer):
             await _send(send, met)
         elif met is not None:

@@ -30,6 +30,7 @@ class _DjangoCall(_Call):
         seen: Any = next(value for value in (*args, *kwargs.values()) if hasattr(value, "META"))
         self.request = getattr(seen, "_request", seen)
         self.verb, self.headers = self.request.method, self.request.headers
+        self.peer = self.request.META.get("REMOTE_ADDR") or ""
         self.untouched: Any = None
 
     def read(self) -> bytes:

@@ -43,7 +43,7 @@ class Host(_Exchanging):
                 return await run(args, kwargs)
             body = call.read() if call.verb == "POST" else b""
             body = await body if inspect.isawaitable(body) else body
-            met = self._meet(call.verb, call.headers, body)
+            met = self._meet(call.verb, call.headers, body, call.peer)
             if isinstance(met, _Answer):
                 return await _sent(call.make(met))
             try:
@@ -83,6 +83,7 @@ class _Call:
 
     verb: str
     path: str = ""
+    peer: str = ""
     headers: Mapping[str, str]
 
     def read(self) -> Any:

@@ -7,6 +7,7 @@ import json
 from collections.abc import AsyncGenerator, Collection, Iterable, Iterator, Mapping
 from contextlib import aclosing, closing, contextmanager
 from typing import Any, NamedTuple
+from urllib.parse import urlsplit
 
 from ..mcp_stateless import (
     _LEVELS,
@@ -31,10 +32,13 @@ Paths = str | Collection[str]
 
 
 class Host(_Streaming):
-    def _meet(self, verb: str, headers: Mapping[str, str], body: bytes) -> _Answer | _Exchange | None:
+    def _meet(self, verb: str, headers: Mapping[str, str], body: bytes, peer: str) -> _Answer | _Exchange | None:
         """The answer to an HTTP request, or its exchange with the server's own code; None for older revisions."""
-        named = {name.lower(): value for name, value in headers.items()}.get("mcp-protocol-version") == VERSION
+        given = {name.lower(): value for name, value in headers.items()}
+        named, foreign = given.get("mcp-protocol-version") == VERSION, _is_rebound(given, peer)
         ours = named or not self.legacy
+        if ours and foreign:
+            return _FORBIDDEN
         if verb != "POST":
             return _Answer(405, [("Allow", "POST")], b"") if ours and verb in ("GET", "DELETE") else None
         try:
@@ -43,6 +47,8 @@ class Host(_Streaming):
             return _refusal(-32700, "Parse error") if ours else None
         if not (ours or any(map(_is_modern, message if isinstance(message, list) else [message]))):
             return None
+        if foreign:
+            return _FORBIDDEN
         if not isinstance(message, dict) or "method" not in message:
             return _refusal(-32600, f"Invalid request: MCP {VERSION} wants one request or notification")
         if "id" not in message:
@@ -67,6 +73,9 @@ class _Answer(NamedTuple):
     status: int
     headers: Pairs
     body: bytes
+
+
+_FORBIDDEN = _Answer(403, [("Content-Type", "text/plain"), ("Content-Length", "19")], b"Forbidden by Origin")
 
 
 class _Exchange:
@@ -240,6 +249,21 @@ def _is_at(path: str, paths: Paths) -> bool:
         if not one or (len(wanted) == len(segments) and all(fits)):
             return True
     return False
+
+
+def _is_rebound(headers: Mapping[str, str], peer: str) -> bool:
+    """Whether a page sends this through a name that its own DNS gives to this machine.
+
+    A request from another site is for the server's own checks and for CORS, one through a proxy for the proxy.
+    """
+    proxied = any(name in headers for name in ("forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip", "via"))
+    try:
+        host, origin = (urlsplit(text).hostname for text in ("//" + headers.get("host", ""), headers.get("origin", "")))
+    except ValueError:
+        return True
+    # Addresses have no DNS.
+    named = host is not None and host != "localhost" and ":" not in host and not host.replace(".", "").isdigit()
+    return named and host == origin and not proxied and (peer.startswith("127.") or peer == "::1")
 
 
 def _is_hidden(header: str) -> bool:

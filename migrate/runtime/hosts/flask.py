@@ -28,7 +28,7 @@ class _FlaskCall(_Call):
         flask = import_module("flask")
         self.app, self.context = flask.current_app, import_module("flask.globals").request_ctx._get_current_object()
         self.own = self.context.request
-        self.verb, self.headers = self.own.method, self.own.headers
+        self.verb, self.headers, self.peer = self.own.method, self.own.headers, self.own.remote_addr or ""
         self.untouched: Any = None
 
     def read(self) -> bytes:

@@ -26,7 +26,7 @@ class _HandlerCall(_Call):
         self.handler = handler
         self.own = handler.rfile, handler.wfile, handler.headers
         self.verb, self.path = handler.command, handler.path.partition("?")[0]
-        self.headers = dict(handler.headers.items())
+        self.headers, self.peer = dict(handler.headers.items()), str(handler.client_address[0])
 
     def read(self) -> bytes:
         length = self.handler.headers.get("Content-Length") or ""

@@ -25,7 +25,7 @@ class Host(_Decorating):
 class _TornadoCall(_Call):
     def __init__(self, handler: Any, *args: Any, **kwargs: Any) -> None:
         self.handler = handler
-        self.verb, self.headers = handler.request.method, handler.request.headers
+        self.verb, self.headers, self.peer = handler.request.method, handler.request.headers, handler.request.remote_ip
 
     def read(self) -> bytes:
         body: bytes = self.handler.request.body

@@ -25,7 +25,7 @@ class Host(_Exchanging):
                 return app(environ, start)
             body = _read(environ) if verb == "POST" else b""
             headers = {name[5:].replace("_", "-"): value for name, value in environ.items() if name.startswith("HTTP_")}
-            met = self._meet(verb, headers, body)
+            met = self._meet(verb, headers, body, environ.get("REMOTE_ADDR", ""))
             if verb == "POST":
                 environ = {**environ, "wsgi.input": io.BytesIO(body)}
             if isinstance(met, _Answer):
