@@ -69,7 +69,7 @@ class Server:
     answers: Mapping[str, Any] = field(default_factory=dict)  # to the server's own requests, in the legacy script
     path: str = "/mcp"  # of the endpoint, when the command (or the environment) names a {port}
     environment: Mapping[str, str] = field(default_factory=dict)
-    left: tuple[str, ...] = ()  # rules whose findings remain for a human, whatever `fix` does
+    left: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # era -> rules whose findings remain for a human
     fix: str = "migrates"  # or "report": no safe fix exists, and `fix` leaves every byte alone
     judged_dual: str = "dual"  # or "any": the outside judge does not get on with the legacy side, neither before nor after
     description: str = ""
@@ -99,8 +99,8 @@ def load() -> list[Server]:
 
 def _load(path: Path) -> Server:
     data = yaml.safe_load(path.read_text(encoding="utf-8"))
-    lists: dict[str, Any] = {key: tuple(data.pop(key, ())) for key in ("calls", "notify", "left")}
-    tables: dict[str, Any] = {key: data.pop(key, {}) for key in ("reads", "prompts", "needs", "logs", "answers", "environment")}
+    lists: dict[str, Any] = {key: tuple(data.pop(key, ())) for key in ("calls", "notify")}
+    tables: dict[str, Any] = {key: data.pop(key, {}) for key in ("reads", "prompts", "needs", "logs", "answers", "environment", "left")}
     return Server(name=path.parent.name, **lists, **tables, **data)
 
 

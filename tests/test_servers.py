@@ -92,7 +92,7 @@ def test_the_untouched_server_serves_its_time(server: Server, v1: Client, v2: Cl
 def test_fix_leaves_only_what_is_a_decision(server: Server, era: str, migrated: Callable[[Server, str], Migrated]) -> None:
     done = migrated(server, era)
     checked = migrate("check", "--era", era, "--output-format", "json", ".", cwd=done.folder)
-    assert sorted({finding["rule"] for finding in json.loads(checked.stdout)["findings"]}) == sorted(server.left), done.output
+    assert sorted({finding["rule"] for finding in json.loads(checked.stdout)["findings"]}) == sorted(server.left.get(era, ())), done.output
 
 
 @one_by_one
@@ -238,14 +238,15 @@ def test_http_answers_have_the_status_of_the_revision(server: Server, era: str, 
         assert (listed.status, list(listed.messages[0])) == (200, ["jsonrpc", "id", "result"])
         assert seen(asked("no/such/method")) == (404, -32601)
         assert seen(asked("initialize")) == (404, -32601)
-        assert seen(asked("tools/call", unknown)) == (400, -32602)
+        # A client would take a 400 for an older server.
+        assert seen(asked("tools/call", unknown)) == (200, -32602)
         assert seen(asked("tools/list", meta={**META, "io.modelcontextprotocol/protocolVersion": "1999-01-01"})) == (400, -32022)
         assert seen(asked("tools/list", MCP_Protocol_Version="2025-06-18")) == (400, -32020)
         assert seen(asked("tools/list", MCP_Protocol_Version=None)) == (400, -32020)
         assert seen(asked("tools/list", Mcp_Method="tools/call")) == (400, -32020)
         assert seen(asked("tools/call", unknown, Mcp_Name="another_tool")) == (400, -32020)
         encoded = base64.b64encode(b"no_such_tool").decode()
-        assert seen(asked("tools/call", unknown, Mcp_Name=f"=?base64?{encoded}?=")) == (400, -32602)
+        assert seen(asked("tools/call", unknown, Mcp_Name=f"=?base64?{encoded}?=")) == (200, -32602)
 
 
 @pytest.mark.parametrize("server", REMOTE, ids=lambda server: server.name)

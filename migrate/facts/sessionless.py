@@ -298,8 +298,8 @@ class Sessionless:
                         if self._is_session(argument, place, 0):
                             yield argument
                 case ast.Dict(keys=keys, values=values):
-                    for key, one in zip(keys, values, strict=True):
-                        if key is not None and self._names_header(key, place) and self._is_session(one, place, 0):
+                    for named, one in zip(keys, values, strict=True):
+                        if named is not None and self._names_header(named, place) and self._is_session(one, place, 0):
                             yield node
 
     def _sure(self, place: Place) -> frozenset[ast.AST]:
