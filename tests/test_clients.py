@@ -345,3 +345,10 @@ def test_what_keeps_a_session_goes_with_its_test_where_only_the_new_revision_is_
     modern = fixed(text, Era.MODERN)
     assert "session" not in modern.texts["client.py"].lower()
     assert modern.remaining == []
+
+
+def test_what_the_opening_says_belongs_to_the_client_wherever_it_stands() -> None:
+    opening = f'self.request("initialize", {HELLO})'
+    text = CLIENT.replace(opening, "pass") + f"\n\ndef main(client):\n    client{opening.removeprefix('self')}\n"
+    assert [finding.applicability for finding in findings(text, "MCP204")] == [Applicability.SAFE]
+    assert fixed(text).remaining == []

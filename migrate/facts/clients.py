@@ -77,6 +77,8 @@ class Client:
     def holds(self, fact: Fact) -> bool:
         """Whether a fact stands in the client's code, or is sent by it."""
         owner = self.senders[0].function.owner
+        if self.hello is not None and self.module.span(self.hello).contains(fact.span):
+            return True
         return fact.span in self.sent or not owner or fact.scope == owner or fact.scope.startswith(f"{owner}.")
 
 
