@@ -24,6 +24,7 @@ from .lazy import cst
 from .tree import Tree
 
 _GONE = frozenset({"GET", "DELETE", "HEAD"})
+_LISTED = re.compile(r"(?<=[\"'])mcp-session-id\s*,\s*|\s*,\s*mcp-session-id(?![\w-])", re.IGNORECASE)
 _EMPTY = frozenset({"{}", "None", "dict()", "[]", "()"})
 
 
@@ -173,10 +174,14 @@ def without_header(fact: Header, tree: Tree) -> Iterator[Edit]:
         case HeaderUse.READ:
             yield from _without_read(node, tree)
         case HeaderUse.WRITE | HeaderUse.LIST:
-            yield from _without_mention(node, tree)
+            yield from _without_mention(node, tree, written=fact.use is HeaderUse.WRITE)
 
 
-def _without_mention(node: cst.CSTNode, tree: Tree) -> Iterator[Edit]:
+def _without_mention(node: cst.CSTNode, tree: Tree, *, written: bool) -> Iterator[Edit]:
+    if isinstance(node, cst.SimpleString) and "," in node.value:
+        # Headers listed in one text: "Content-Type, Mcp-Session-Id".
+        yield Edit(tree.span(node), _LISTED.sub("", node.value))
+        return
     for inner, above in zip((node, *tree.ancestors(node)), tree.ancestors(node), strict=False):
         match above:
             case cst.DictElement(key=key) if key is inner:
@@ -186,19 +191,17 @@ def _without_mention(node: cst.CSTNode, tree: Tree) -> Iterator[Edit]:
                 holder = tree.parent(above)
                 outer = tree.parent(holder) if holder is not None else None
                 is_pair = isinstance(holder, cst.Tuple | cst.List) and len(holder.elements) == 2 and isinstance(outer, cst.Element)
-                if is_pair and holder is not None and holder.elements[0] is above:  # type: ignore[attr-defined]
+                if written and is_pair and holder is not None and holder.elements[0] is above:  # type: ignore[attr-defined]
                     assert outer is not None
                     yield from _without_item(tree.parent(outer), outer, tree)
-                else:
+                elif not written and not (isinstance(holder, cst.Tuple) and len(holder.elements) == 2):
                     yield from _without_item(holder, above, tree)
                 return
             case cst.Arg():
                 call = tree.parent(above)
-                if isinstance(call, cst.Call) and isinstance(statement := tree.parent(call), cst.Expr):
+                if written and isinstance(call, cst.Call) and len(call.args) > 1 and isinstance(statement := tree.parent(call), cst.Expr):
                     yield from without(tree, statement)
-                    return
-                if not isinstance(call, cst.Call) or call.func is inner:
-                    return
+                return
             case cst.SubscriptElement():
                 subscript = tree.parent(above)
                 target = tree.parent(subscript) if subscript is not None else None
@@ -206,7 +209,9 @@ def _without_mention(node: cst.CSTNode, tree: Tree) -> Iterator[Edit]:
                 if isinstance(assign, cst.Assign) and len(assign.targets) == 1:
                     yield from without(tree, assign)
                 return
-            case cst.BaseStatement() | cst.BaseSmallStatement():
+            case cst.Attribute() | cst.Index() | cst.Call(args=[]):
+                pass  # the name in another spelling: `SESSION.lower().encode()`
+            case _:
                 return
 
 
@@ -387,14 +392,19 @@ def _without_call(route: ast.Call, module: Module, tree: Tree) -> Iterator[Edit]
 
 
 def _without_verbs(listed: ast.expr, module: Module, tree: Tree) -> Iterator[Edit]:
-    """The first of GET and DELETE in a list of verbs; the next one goes in the next round."""
+    """GET and DELETE in a list of verbs on one line; on lines of their own, the first of them."""
     kinds = (cst.List, cst.Tuple, cst.Set)
     node = next((n for kind in kinds if (n := tree.node(kind, module.span(listed))) is not None), None)
-    if isinstance(node, cst.List | cst.Tuple | cst.Set):
-        for at, element in enumerate(node.elements):
-            if isinstance(element.value, cst.SimpleString) and element.value.evaluated_value in _GONE:
-                yield from cut.item(tree, node.elements, at)
-                return
+    if not isinstance(node, cst.List | cst.Tuple | cst.Set):
+        return
+    gone = [e for e in node.elements if isinstance(e.value, cst.SimpleString) and e.value.evaluated_value in _GONE]
+    if not gone or len(gone) == len(node.elements):
+        return
+    if isinstance(node, cst.List) and "\n" not in tree.text(node):
+        first, last = tree.span(node.elements[0]).start, tree.span(node.elements[-1]).end
+        yield Edit(Span(first, last), ", ".join(tree.text(e) for e in node.elements if e not in gone))
+    else:
+        yield from cut.item(tree, node.elements, node.elements.index(gone[0]))
 
 
 def _without_branches(function: ast.FunctionDef | ast.AsyncFunctionDef, module: Module, tree: Tree) -> Iterator[Edit]:
