@@ -372,6 +372,7 @@ def _summary(run: Run, before: Reading, fixed: Fixed, left: Sifted, *, would: bo
     settled = gone - sum(rules.total() for rules in fixed.applied.values())
     # A file from standard input gets none.
     also = [line for new in fixed.created for line in run.unshipped(new, fixed.project.importers(new))]
+    also += [f"not inside: {run.show(new)} is not imported in one plain line" for new in fixed.created if run.inline]
     return text.fixes(applied, map(run.show, fixed.created), names, settled=settled, left=len(left.findings), also=also, would=would)
 
 

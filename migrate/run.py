@@ -103,7 +103,11 @@ class Run:
             self.inline = False  # the script cannot carry it, and nothing lies beside standard input
             made = self.fix(before, unsafe=unsafe)
             carried = before.carried
-        created = {path: text for path, text in made.created.items() if path not in self._inside(made.project, carried)}
+        # What was inside becomes a file where a further server cannot carry it.
+        outside = {*made.created, *(set(map(inline.module_beside, before.carried)) - before.data.keys())} - self._inside(
+            made.project, carried
+        )
+        created = {path: made.project.files[path].source.text for path in sorted(outside)}
         return dataclasses.replace(before, project=made.project, carried=carried), dataclasses.replace(made, created=created)
 
     def _carried(self, made: Fixed, before: Reading) -> Mapping[str, Carried]:

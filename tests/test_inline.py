@@ -202,5 +202,6 @@ def test_servers_that_share_a_module_keep_it_where_one_cannot_carry_it(tmp_path:
     assert sorted(texts(tmp_path)) == ["one.py", "other.py"]
     assert all(text.count("def _mcp_stateless") == 1 for text in texts(tmp_path).values())
     (tmp_path / "third.py").write_text(source.read_text().replace("import json\n", "import json\n_mcp_stateless = None\n"))
-    migrate("fix", "--inline", ".", cwd=tmp_path)
+    done = migrate("fix", "--inline", ".", cwd=tmp_path)
+    assert "not inside: mcp_stateless.py" in done.stdout
     assert sorted(texts(tmp_path)) == ["mcp_stateless.py", "one.py", "other.py", "third.py"]
