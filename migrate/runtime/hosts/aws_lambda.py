@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from ..mcp_stateless import Message, _dict
 from .endpoint import Host as _Decorating
 from .endpoint import _Call
-from .exchange import Paths, _Answer, _Exchange, _is_hidden, _json
+from .exchange import Paths, _Answer, _Exchange, _is_hidden, _json, _without_length
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -63,12 +63,14 @@ class _LambdaCall(_Call):
     def make(self, answer: _Answer) -> Message:
         body = base64.b64encode(answer.body).decode() if self.is_binary else answer.body.decode()
         made = {"statusCode": answer.status, "body": body, "isBase64Encoded": self.is_binary}
+        # The gateway says how long it is.
+        headers = _without_length(answer.headers)
         if self.returned.get("multiValueHeaders") is not None:
             several: dict[str, list[str]] = {}
-            for name, value in answer.headers:
+            for name, value in headers:
                 several.setdefault(name, []).append(value)
             return {**self.returned, **made, "headers": {}, "multiValueHeaders": several}
-        return {**self.returned, **made, "headers": dict(answer.headers)}
+        return {**self.returned, **made, "headers": dict(headers)}
 
     # [streams]
     def listen(self, exchange: _Exchange) -> Message:
