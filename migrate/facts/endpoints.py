@@ -6,6 +6,7 @@ import ast
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
+from .callers import climb
 from .chains import ANCHORS
 from .code import Call, Code, Place, last
 from .frameworks import Application, Framework, application, base, imports
@@ -135,32 +136,6 @@ def tested(code: Code, place: Place, leads: Callable[[Place], bool], dispatcher:
             if goes_on:
                 ours += paths
     return tuple(dict.fromkeys(ours)), tests
-
-
-def climb(code: Code, start: Place, ends: Callable[[Place], bool] = lambda place: False) -> Iterator[Place]:
-    """A function, what calls it, and what calls that; methods of objects whose class is not known by their name."""
-    seen = [start]
-    for one in seen:
-        yield one
-        if one.function is None or ends(one):
-            continue
-        for call in code.callers(one):
-            if call.place not in seen:
-                seen.append(call.place)
-        for other in _by_name(code, one):
-            if other not in seen:
-                seen.append(other)
-
-
-def _by_name(code: Code, target: Place) -> Iterator[Place]:
-    assert target.function
-    if not target.function.owner:
-        return
-    for unit in code.around(target.unit):
-        for place, node in unit.mentions.get(target.function.short, ()):
-            match node.func:
-                case ast.Attribute(attr=attr) if attr == target.function.short and code.target(node.func, place) is None:
-                    yield place
 
 
 def _goes(node: ast.AST, module: Module) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 
 from ..source import Span
-from . import approach, chains, endpoints, handshake, sessions, transport
+from . import approach, chains, endpoints, frameworks, handshake, sessions, transport
 from .chains import Chain, Origin, Subject
 from .code import Call, Code, Place, Unit, assigned, unwrap
 from .decorators import Decorators, is_changed
@@ -16,10 +16,10 @@ from .emissions import MESSAGES, Emission, Emissions, Kind, Send, leaving
 from .endpoints import Endpoint
 from .functions import Function, dotted, walk
 from .gates import Condition, boundaries, conditions, first_messages, refusals
-from .identity import Identity, Unknown, identities, identity
+from .identity import Identity, Unknown, identities, identity, made_up
 from .leaks import Leaks
 from .replies import COROUTINE, WAITS, Proof, Replies
-from .sessionless import Needed, Sessionless, Spared
+from .sessionless import Needed, Sessionless, Spared, Way
 from .syntax import descend
 from .vocabulary import ADDED_REQUESTS, NOTIFICATIONS, REMOVED_REQUESTS, SPELLINGS
 
@@ -73,6 +73,7 @@ class Blocker:
     span: Span
     reason: str
     way_out: str = ""
+    served: bool = True  # False: nothing in the project brings requests to it
 
 
 @dataclass(eq=False)
@@ -186,6 +187,12 @@ class Hooks:
 
     def _read(self, chain: Chain, inner: list[Chain]) -> Hook | Blocker:
         """The hook of a dispatcher whose messages are read from a stream."""
+        answer = self._entered(chain, inner)
+        if isinstance(answer, Blocker) and transport.is_idle(self.code, chain.place):
+            return replace(answer, served=False)
+        return answer
+
+    def _entered(self, chain: Chain, inner: list[Chain]) -> Hook | Blocker:
         holders = self._holders(chain.place, chain.subject, chain.place)
         if isinstance(holders, Blocker):
             return holders
@@ -204,6 +211,8 @@ class Hooks:
         return self._prove(place, message, _requests(methods) if complete else None, 0)
 
     def _holders(self, place: Place, subject: Subject, start: Place, depth: int = 0) -> set[tuple[Place, str]] | Blocker:
+        if subject.origin is Origin.TYPED and (raw := self._modelled(subject.name, place)) is not None:
+            subject = Subject(Origin.MESSAGE, raw)
         if subject.origin is Origin.TYPED:
             return self._block(
                 place,
@@ -231,6 +240,16 @@ class Hooks:
                     return above
                 found |= above
         return found
+
+    def _modelled(self, name: str, place: Place) -> str | None:
+        """The dict that a typed request is made from: `Request(**message)`, `Request.model_validate(message)`."""
+        values = assigned(place, name)
+        match values[0] if len(values) == 1 else None:
+            case ast.Call(args=[], keywords=[ast.keyword(arg=None, value=ast.Name(id=raw))]):
+                return raw
+            case ast.Call(func=ast.Attribute(attr="model_validate" | "parse_obj" | "from_dict"), args=[ast.Name(id=raw)], keywords=[]):
+                return raw
+        return None
 
     # -- proofs ---------------------------------------------------------------
     def _prove(self, place: Place, message: str, methods: frozenset[str] | None, depth: int) -> Hook | Blocker:
@@ -282,7 +301,7 @@ class Hooks:
         return place, message
 
     def _decorator(self, place: Place, message: str, methods: frozenset[str] | None) -> Hook | Blocker:
-        identity_ = self._identity(place)
+        identity_ = self._identity(place, methods)
         if isinstance(identity_, Blocker):
             return identity_
         if (problem := self._around(place, message)) is not None:
@@ -324,7 +343,7 @@ class Hooks:
         sends = self._replies_sent(place)
         if isinstance(sends, Blocker):
             return sends
-        identity_ = self._identity(place)
+        identity_ = self._identity(place, methods)
         if isinstance(identity_, Blocker):
             return identity_
         if (problem := self._around(place, message)) is not None:
@@ -376,7 +395,7 @@ class Hooks:
             if isinstance(found, Blocker):
                 return found
             sends = found
-        identity_ = self._identity(place)
+        identity_ = self._identity(place, methods)
         if isinstance(identity_, Blocker):
             return identity_
         if (problem := self._around(place, message)) is not None:
@@ -432,17 +451,22 @@ class Hooks:
             if isinstance(paths, Blocker):
                 return paths
             hosts.append(Host(endpoint, tuple(endpoints.beside(self.code, endpoint)), paths))
-        identity_ = self._identity(place, inside)
+        identity_ = self._identity(place, methods, inside)
         if isinstance(identity_, Blocker):
             return identity_
         opened = tuple(self._conditions(place))
         tabled = frozenset(handler for one in inside for handler in self._handlers.get(one, ()))
-        without = Sessionless(self.code, tuple(inside), tabled)
+        starts = tuple(one.place for one in reached)
+        without = Sessionless(self.code, tuple(inside), tabled, starts)
         if any(isinstance(use, Needed) for use in without.uses()):
             # A server that makes a session for a request without one may go on doing so.
-            without = Sessionless(self.code, tuple(inside), tabled, spares=False)
-        gates, spared = tuple(without.gates()), tuple(without.uses())
-        if (problem := self._unready(place, inside, gates, spared)) is not None:
+            made = Sessionless(self.code, tuple(inside), tabled, starts, spares=False)
+            without = without if any(isinstance(use, Needed) for use in made.uses()) else made
+        gates, uses = tuple(without.gates()), list(without.uses())
+        if any(isinstance(use, Needed) for use in uses):
+            # A tool that keeps something in the session has to fail without one: nothing that it does is left out.
+            uses = [use for use in uses if isinstance(use, Needed) or use.way is not Way.SKIP or without.is_common(use.node, use.place)]
+        if (problem := self._unready(place, inside, gates, uses)) is not None:
             return problem
         asked = [*(condition.node for condition in opened), *(n for gate in gates for n in descend(gate.around.test))]
         apart = [other.place for one in hosts for other in one.beside if not other.answers]
@@ -459,7 +483,7 @@ class Hooks:
             hosts=tuple(hosts),
             inside=tuple(inside),
             gates=tuple(firsts.values()),
-            spared=tuple(one for one in spared if isinstance(one, Spared)),
+            spared=tuple(use for use in uses if isinstance(use, Spared)),
         )
 
     def _called(self, inside: list[Place]) -> list[Place]:
@@ -478,14 +502,14 @@ class Hooks:
         return [*dict.fromkeys(found)]
 
     def _unready(
-        self, place: Place, inside: list[Place], gates: tuple[sessions.Condition, ...], uses: tuple[Spared | Needed, ...]
+        self, place: Place, inside: list[Place], gates: tuple[sessions.Condition, ...], uses: list[Spared | Needed]
     ) -> Blocker | None:
         """What would refuse or lose a request that was not announced by a handshake, and cannot be opened by this file's wiring."""
         for use in uses:
-            if isinstance(use, Needed):
+            if isinstance(use, Needed) and use.common:
                 reason = f"`{ast.unparse(use.node)}` needs a session, which no 2026-07-28 request has"
                 return self._block(use.place, use.node, reason, "keep it in a handle that a tool returns and the next call names")
-        nodes: list[tuple[Place, ast.AST]] = [(use.place, use.node) for use in uses]
+        nodes: list[tuple[Place, ast.AST]] = [(use.place, use.node) for use in uses if isinstance(use, Spared)]
         for unit in {one.unit for one in inside if one.unit is not place.unit}:
             refusing = [*(gate.node for gate in gates), *(refusal.node for refusal in refusals(unit.module))]
             nodes += [(Place(unit, unit.module.function_of(node)), node) for node in refusing if node in unit.module.parents]
@@ -508,7 +532,7 @@ class Hooks:
     def _around(self, place: Place, message: str) -> Blocker | None:
         """Whether the transport is stdio and nothing refuses messages before the hook."""
         way = transport.of(self.code, place)
-        if way.http is not None:
+        if way.http is not None and not self._is_unused(way.http):
             return self._http(place, way.http)
         if not way.stdio:
             return self._block(
@@ -542,6 +566,10 @@ class Hooks:
             return self._block(work.place, work.node, work.reason, "do it when the server starts, or when it is first needed")
         return None
 
+    def _is_unused(self, place: Place) -> bool:
+        """Whether nothing calls a function that is named as one for its own module only."""
+        return place.function is not None and place.function.short.startswith("_") and not any(True for _ in self.code.callers(place))
+
     def _http(self, place: Place, endpoint: Place) -> Blocker:
         return self._block(
             endpoint, None, f"`{place.name}` is reached over HTTP; headers and status are known in the endpoint only", "wire the endpoint"
@@ -560,16 +588,27 @@ class Hooks:
             if Place(place.unit, place.unit.module.function_of(condition.node)) in inside:
                 yield condition
 
-    def _identity(self, place: Place, inside: Iterable[Place] = ()) -> Identity | Blocker:
+    def _identity(self, place: Place, methods: frozenset[str] | None, inside: Iterable[Place] = ()) -> Identity | Blocker:
         reach = tuple(inside) or self._inside(place)
         # What the endpoint's module says itself covers what lies deeper.
         own = tuple(one for one in reach if one.unit is place.unit)
         reach = own if any(True for _ in identities(self.code, own)) else reach
         places = reach if any(True for _ in identities(self.code, reach)) else place.unit.places
         found = identity(self.code, places, place.unit)
+        if isinstance(found, Unknown) and found.node is None and methods and "initialize" not in methods:
+            return self._titled(place, methods)
         if isinstance(found, Unknown):
             return self._block(found.place or place, found.node, found.reason, "name the server and its capabilities by hand")
         return found
+
+    def _titled(self, place: Place, methods: frozenset[str]) -> Identity:
+        """The identity of a server that has no handshake: its application's title, or the name of its folder."""
+        calls = [app.made for app in frameworks.made(place.unit) if not app.router and app.made is not None]
+        level = Place(place.unit, None)
+        given = {k.arg: self.code.text(k.value, level) for k in calls[0].keywords if k.arg} if len(calls) == 1 else {}
+        path = place.unit.module.source.path.split("/")
+        name = path[-2] if len(path) > 1 else path[-1].removesuffix(".py")
+        return made_up(place, given.get("title") or name, given.get("version") or "0.1.0", methods, named=bool(given.get("title")))
 
     def _unsolicited(self, unit: Unit) -> list[Emission]:
         """What writes the notifications and requests that this module sends."""

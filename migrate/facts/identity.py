@@ -82,11 +82,12 @@ class Identity:
     """The parts, and the place of the initialize answer that holds them."""
 
     place: Place
-    node: ast.Dict | ast.Call
+    node: ast.Dict | ast.Call | None  # None: there is no such answer
     info: Part
     capabilities: Part
     instructions: Part | None
     holder: str = ""  # the name by which the other module `home` knows the one object that says so
+    named: bool = True  # False: nothing in the code calls the server anything
 
 
 @dataclass(frozen=True)
@@ -137,6 +138,16 @@ def identity(code: Code, places: tuple[Place, ...], home: Unit) -> Identity | Un
         return Unknown(f"the initialize answer has no {missing}", place, node)
     holder = _holder(code, place, home) if any(part.needs is Needs.INSTANCE for part in parts.values()) else ""
     return Identity(place, node, parts["info"], parts["capabilities"], parts.get("instructions"), holder)
+
+
+def made_up(place: Place, title: str, version: str, methods: frozenset[str], *, named: bool) -> Identity:
+    """The identity of a server without a handshake, from the name of its application and the methods that it answers."""
+    claimed = {"tools": "tools/", "resources": "resources/", "prompts": "prompts/", "completions": "completion/"}
+    names = [name for name, prefix in claimed.items() if any(method.startswith(prefix) for method in methods)]
+    info = ast.Dict([ast.Constant("name"), ast.Constant("version")], [ast.Constant(title), ast.Constant(version)])
+    capabilities = ast.Dict([ast.Constant(name) for name in names], [ast.Dict([], []) for _ in names])
+    parts = [Part(Spelling(node), Needs.IMPORT, hoist=False) for node in (info, capabilities)]
+    return Identity(place, None, parts[0], parts[1], None, named=named)
 
 
 def _holder(code: Code, place: Place, home: Unit) -> str:

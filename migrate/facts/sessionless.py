@@ -7,14 +7,15 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from enum import Enum
+from functools import cached_property
 from typing import NamedTuple
 
 from .code import Code, Place, Unit, assigned, last
 from .functions import bound, dotted
 from .gates import handshake
-from .sessions import Condition, conditions
+from .sessions import Condition, conditions, looked_up
 from .syntax import descend
-from .vocabulary import REMOVED_REQUESTS
+from .vocabulary import METHODS, REMOVED_REQUESTS
 
 _HEADER = re.compile(r"^(http_)?mcp[-_]session[-_]id$", re.IGNORECASE)
 _QUERY = re.compile(r"^(mcp[-_]?)?session([-_]?id)?$", re.IGNORECASE)
@@ -49,6 +50,7 @@ class Needed(NamedTuple):
 
     place: Place
     node: ast.expr | ast.stmt
+    common: bool = True  # every request comes by; False: those of one method
 
 
 @dataclass(eq=False)
@@ -58,6 +60,7 @@ class Sessionless:
     code: Code
     inside: tuple[Place, ...]
     handlers: frozenset[Place]  # what is reached through tables
+    starts: tuple[Place, ...] = ()  # where requests come in
     spares: bool = True  # no session is made for such a request
     _absent: set[tuple[Place, str]] = field(default_factory=set)  # parameters that are given no session
     _dead: dict[Unit, frozenset[ast.AST]] = field(default_factory=dict)
@@ -104,8 +107,9 @@ class Sessionless:
                 continue
             told: set[ast.stmt] = set()
             for node in self._failing(place):
+                common = self.is_common(node, place)
                 if isinstance(node, ast.Dict):
-                    yield Spared(Way.EMPTY, place, node) if len(node.keys) == 1 else Needed(place, node)
+                    yield Spared(Way.EMPTY, place, node) if len(node.keys) == 1 else Needed(place, node, common)
                     continue
                 statement: ast.AST = node
                 while not isinstance(statement, ast.stmt):
@@ -113,7 +117,22 @@ class Sessionless:
                 if statement in told:
                     continue
                 told.add(statement)
-                yield Spared(Way.SKIP, place, statement) if self._keeps_book(statement, place) else Needed(place, node)
+                yield Spared(Way.SKIP, place, statement) if self._keeps_book(statement, place) else Needed(place, node, common)
+
+    def is_common(self, node: ast.AST, place: Place) -> bool:
+        """Whether requests of all methods come by."""
+        return not self.starts or (place in self._shared and not _is_of_method(node, place))
+
+    @cached_property
+    def _shared(self) -> frozenset[Place]:
+        """The functions that run for requests of all methods."""
+        found = [*self.starts]
+        for place in found:
+            for node in place.nodes:
+                target = self.code.function(node, place) if isinstance(node, ast.Call) and not _is_of_method(node, place) else None
+                if target is not None and target not in found:
+                    found.append(target)
+        return frozenset(found)
 
     def _quiet(self, place: Place) -> Iterator[Spared]:
         """Tests that end the function for want of a session and say nothing about it, or make one for the request."""
@@ -282,9 +301,10 @@ class Sessionless:
         region = self._region(place.unit) | self._makings(place) | self._sure(place)
         gates = {n for condition in self._conditions(place.unit) for n in descend(condition.around.test)}
         gates |= {n for use in self._quiet(place) if isinstance(use.node, ast.If) for n in descend(use.node.test)}
+        looked = {id(n) for n in looked_up(self._conditions(place.unit), place.unit.module)}
         refusing = {n for condition in self._conditions(place.unit) for s in _refusal(condition.around, condition.seen) for n in descend(s)}
         for node in place.nodes:
-            if node in region or node in refusing or node in gates:
+            if node in region or node in refusing or node in gates or id(node) in looked:
                 continue
             match node:
                 case ast.Attribute(value=value) if self._is_session(value, place, 0):
@@ -372,6 +392,23 @@ class Sessionless:
                     node = inner
                 case _:
                     return False
+
+
+def _is_of_method(node: ast.AST, place: Place) -> bool:
+    """Whether a node stands in the branch of one method."""
+    inner = node
+    for around in place.unit.module.ancestors(node):
+        match around:
+            case ast.If(test=test, body=body) if inner in body and any(
+                isinstance(n, ast.expr) and place.unit.module.string(n) in METHODS for n in descend(test)
+            ):
+                return True
+            case ast.match_case(pattern=pattern) if any(
+                isinstance(n, ast.expr) and place.unit.module.string(n) in METHODS for n in descend(pattern)
+            ):
+                return True
+        inner = around
+    return False
 
 
 def _lacking(test: ast.expr) -> ast.expr | None:

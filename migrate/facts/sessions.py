@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from .functions import Function, Module
+from .functions import Function, Module, dotted, targets
 from .model import Gate
 from .syntax import descend
 
@@ -51,6 +51,27 @@ def conditions(module: Module) -> Iterator[Condition]:
             for part in _parts(node.test):
                 if values.asks(part, function) is seen:
                     yield Condition(part, seen, node, _is_access(body))
+
+
+def looked_up(found: Iterable[Condition], module: Module) -> Iterator[ast.Subscript]:
+    """`state = SESSIONS[sid]` behind `if sid not in SESSIONS`, for plain dicts."""
+    for condition in found:
+        match condition.node:
+            case ast.Compare(left=key, ops=[ast.NotIn()], comparators=[store]) if _is_dict(store, module):
+                function = module.function_of(condition.node)
+                for node in module.nodes(ast.Assign):
+                    match node:
+                        case ast.Assign(targets=[ast.Name()], value=ast.Subscript(value=value, slice=index) as whole):
+                            same = ast.unparse(value) == ast.unparse(store) and ast.unparse(index) == ast.unparse(key)
+                            if same and module.function_of(node) is function and node.lineno > condition.node.lineno:
+                                yield whole
+
+
+def _is_dict(store: ast.expr, module: Module) -> bool:
+    """Whether a name is bound to a plain dict, and to nothing else."""
+    assigned: list[ast.Assign | ast.AnnAssign] = [*module.nodes(ast.Assign), *module.nodes(ast.AnnAssign)]
+    values = [node.value for node in assigned if any(ast.unparse(goal) == ast.unparse(store) for goal in targets(node))]
+    return bool(values) and all(isinstance(v, ast.Dict) or (isinstance(v, ast.Call) and dotted(v.func) == "dict") for v in values)
 
 
 class Values:

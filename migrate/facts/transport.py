@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 
+from .callers import by_name, climb
 from .code import Code, Place, Unit
 from .functions import dotted
 from .syntax import descend
@@ -12,6 +13,7 @@ from .syntax import descend
 _ROUTES = frozenset({"post", "get", "put", "delete", "route", "api_route", "websocket", "api_view", "csrf_exempt", "endpoint", "app.route"})
 _REQUESTS = frozenset({"Request", "HttpRequest", "HTTPConnection", "WebSocket"})
 _BASES = ("HTTPRequestHandler", "APIView", "RequestHandler", "HTTPEndpoint", "View", "ViewSet", "Resource")
+_SOCKETS = ("Consumer", "WebSocketHandler", "WebSocketEndpoint")
 _RESPONSES = frozenset(
     {
         "JSONResponse",
@@ -24,6 +26,12 @@ _RESPONSES = frozenset(
         "HTTPException",
     }
 )
+# What reads from a connection, and what a framework calls with what it has read.
+_READS = frozenset(
+    {"accept", "connect", "get", "input", "iter_lines", "next", "poll", "read", "readexactly", "readline", "readuntil", "receive", "recv"}
+    | {"receive_json", "receive_text", "recvfrom", "serve", "serve_forever", "start_server", "wait_for_message"}
+)
+_HANDED = ("on_", "receive", "websocket", "data_received", "handle_client", "handle_connection", "lambda", "do_")
 
 
 @dataclass(frozen=True)
@@ -43,10 +51,25 @@ def of(code: Code, place: Place) -> Way:
         for call in code.callers(one):
             if call.place not in seen:
                 seen.append(call.place)
-        for other in _by_name(code, one):
+        for other in by_name(code, one):
             if other not in seen and is_http(other):
                 seen.append(other)
-    return Way(any(reads_stdin(one.unit) or reads_lines(one) for one in seen), next((one for one in seen if is_http(one)), None))
+    read = any(reads_stdin(one.unit) or reads_lines(one) or _is_consumer(one) for one in seen)
+    return Way(read, next((one for one in seen if is_http(one)), None))
+
+
+def _is_consumer(place: Place) -> bool:
+    """A method that a framework for sockets calls with each message: each is whole, as a line of standard input is."""
+    if place.function is None or place.function.short not in {"receive", "receive_json", "on_message", "on_receive"}:
+        return False
+    owner = place.unit.classes.get(place.owner)
+    return owner is not None and any(dotted(base).endswith(_SOCKETS) for base in owner.bases)
+
+
+def is_idle(code: Code, place: Place) -> bool:
+    """Whether a function is only called by code of the project that reads nothing: a demonstration, or what only looks like a server."""
+    callers = [one for one in climb(code, place) if one != place]
+    return bool(callers) and not any(is_http(one) or _reads(one) or reads_stdin(one.unit) for one in (place, *callers))
 
 
 def is_http(place: Place) -> bool:
@@ -80,6 +103,13 @@ def reads_stdin(unit: Unit) -> bool:
     return False
 
 
+def _reads(place: Place) -> bool:
+    """Whether a function takes anything from outside of the process, or is named as what a framework hands it to."""
+    if place.function is not None and place.function.short.lstrip("_").startswith(_HANDED):
+        return True
+    return any(isinstance(n, ast.Call) and dotted(n.func).rpartition(".")[2] in _READS for n in place.nodes)
+
+
 def reads_lines(place: Place) -> bool:
     """Whether a function parses each line of a stream that it is given."""
     parses = any(isinstance(n, ast.Call) and dotted(n.func).rpartition(".")[2] in {"loads", "load"} for n in place.nodes)
@@ -87,16 +117,3 @@ def reads_lines(place: Place) -> bool:
         isinstance(n, ast.For | ast.AsyncFor) or (isinstance(n, ast.Call) and dotted(n.func).endswith("readline")) for n in place.nodes
     )
     return parses and loops
-
-
-def _by_name(code: Code, target: Place) -> list[Place]:
-    """Functions that call a method of this name on an object whose class is not known."""
-    assert target.function
-    if not target.function.owner:
-        return []
-    return [
-        place
-        for unit in code.around(target.unit)
-        for place, node in unit.mentions.get(target.function.short, ())
-        if isinstance(node.func, ast.Attribute) and node.func.attr == target.function.short and code.target(node.func, place) is None
-    ]

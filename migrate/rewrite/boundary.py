@@ -215,6 +215,8 @@ class _Wire:
     def _text(self, spelling: Spelling) -> str:
         """The expression as it stands at the left margin, its local names replaced."""
         theirs = self.hook.identity.place.unit.module
+        if self.hook.identity.node is None:
+            return ast.unparse(spelling.node).replace("'", '"')
         if not spelling.inner:
             text = moved(theirs, spelling.node)
             return ast.unparse(spelling.node) if text is None else text

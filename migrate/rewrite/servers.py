@@ -45,6 +45,8 @@ class Answer:
     reason: str = ""
     way_out: str = ""
     at: Span = Span(0, 0)  # the place that the reason is about
+    served: bool = True  # False: nothing in the project brings requests to it
+    named: bool = True  # False: the name of the server was made up
 
 
 def answers(project: Project, path: str, era: Era) -> tuple[Answer, ...]:
@@ -182,8 +184,7 @@ class _Servers:
             return ()
         for one in _near(hooks.code, unit, self.project):
             if one not in self._found:
-                found = hooks.find(one)
-                self._found[one] = tuple(self._answer(hook, self._elsewhere(hooks.code, one)) for hook in found)
+                self._found[one] = tuple(self._answer(found, hooks.code) for found in hooks.find(one))
             if self._found[one]:
                 return self._found[one]
         return ()
@@ -194,10 +195,10 @@ class _Servers:
             self._found.clear()
         return self._open[1]
 
-    def _answer(self, found: Hook | Blocker, elsewhere: Blocker | None) -> Answer:
+    def _answer(self, found: Hook | Blocker, code: Code) -> Answer:
         if isinstance(found, Blocker):
             return _blocked(found)
-        if elsewhere is not None:
+        if (elsewhere := self._elsewhere(code, found.place.unit)) is not None:
             return _blocked(elsewhere)
         place = found.place
         source = place.unit.module.source
@@ -208,7 +209,7 @@ class _Servers:
         if not is_ours(self.project, source.path):
             reason = f"{file_name(source.path)} exists, and is not as `fix` writes it"
             return Answer(source.path, span, place.name, None, reason, "rename it, or delete it when it was written by `fix`", span)
-        return Answer(source.path, span, place.name, wired)
+        return Answer(source.path, span, place.name, wired, named=found.identity.named)
 
     def _elsewhere(self, code: Code, unit: Unit) -> Blocker | None:
         """A module behind the dispatcher's that asks the client, or keeps what it has set, by itself: one file cannot be wired for two."""
@@ -235,7 +236,8 @@ def _too_deep(path: str, fact: Dispatcher) -> Answer:
 
 
 def _blocked(blocker: Blocker) -> Answer:
-    return Answer(blocker.unit.module.source.path, blocker.span, "", None, blocker.reason, blocker.way_out, blocker.span)
+    path = blocker.unit.module.source.path
+    return Answer(path, blocker.span, "", None, blocker.reason, blocker.way_out, blocker.span, blocker.served)
 
 
 def _near(code: Code, unit: Unit, project: Project) -> Iterator[Unit]:

@@ -11,10 +11,10 @@ from collections.abc import Collection, Iterator, Sequence
 
 from ..facts.code import Code, Unit
 from ..facts.endpoints import Endpoint, of
-from ..facts.functions import Module, dotted, targets
+from ..facts.functions import Module, dotted
 from ..facts.gates import HOSTS
 from ..facts.model import Header, HeaderUse
-from ..facts.sessions import Condition, conditions
+from ..facts.sessions import Condition, conditions, looked_up
 from ..facts.syntax import descend
 from ..source import Span
 from . import cut
@@ -50,24 +50,9 @@ def opened(gate: Span, module: Module, handle: str) -> Iterator[Edit]:
 
 
 def lookups(found: Sequence[Condition], module: Module) -> Iterator[Edit]:
-    """`state = SESSIONS[sid]` behind `if sid not in SESSIONS`: `get` gives clients with a session the same, and others None."""
-    for condition in found:
-        match condition.node:
-            case ast.Compare(left=key, ops=[ast.NotIn()], comparators=[store]) if _is_dict(store, module):
-                function = module.function_of(condition.node)
-                for node in module.nodes(ast.Assign):
-                    match node:
-                        case ast.Assign(targets=[ast.Name()], value=ast.Subscript(value=value, slice=index) as whole):
-                            same = ast.unparse(value) == ast.unparse(store) and ast.unparse(index) == ast.unparse(key)
-                            if same and module.function_of(node) is function and node.lineno > condition.node.lineno:
-                                yield Edit(module.span(whole), f"{module.text(value)}.get({module.text(index)})")
-
-
-def _is_dict(store: ast.expr, module: Module) -> bool:
-    """Whether a name is bound to a plain dict, and to nothing else."""
-    assigned: list[ast.Assign | ast.AnnAssign] = [*module.nodes(ast.Assign), *module.nodes(ast.AnnAssign)]
-    values = [node.value for node in assigned if any(ast.unparse(goal) == ast.unparse(store) for goal in targets(node))]
-    return bool(values) and all(isinstance(v, ast.Dict) or (isinstance(v, ast.Call) and dotted(v.func) == "dict") for v in values)
+    """`get` gives clients with a session the same, and others None."""
+    for node in looked_up(found, module):
+        yield Edit(module.span(node), f"{module.text(node.value)}.get({module.text(node.slice)})")
 
 
 def ungated(gate: Span, module: Module, tree: Tree) -> Iterator[Edit]:

@@ -10,7 +10,7 @@ from ...rewrite import servers
 from ...rewrite.edits import Edit
 from ...rewrite.servers import Answer
 from ...rewrite.tree import Tree
-from ...rule import Applicability, Context, Finding, Import, Need
+from ...rule import Applicability, Context, Finding, Import, Need, Severity
 from ...source import Source, Span
 
 
@@ -38,11 +38,14 @@ def _finding(fact: Dispatcher, answer: Answer, ctx: Context) -> Finding:
         where = f"line {place.line}" if answer.path == ctx.file.source.path else f"{answer.path}:{place.line}"
         hint = ctx.entry.hints["blocked"].format(reason=answer.reason, place=where)
         hint = f"{hint}; {answer.way_out}" if answer.way_out else hint
-        return ctx.finding(fact, span=answer.at if answer.path == ctx.file.source.path and answer.at.end else None, hint=hint)
+        span = answer.at if answer.path == ctx.file.source.path and answer.at.end else None
+        return ctx.finding(fact, span=span, hint=hint, severity=None if answer.served else Severity.NOTE)
     # The fix stands where the messages enter, which may be in another file than the handlers.
     entry = Dispatcher(answer.span, "server", function=answer.function)
     source = ctx.project.files[answer.path].source
-    return replace(ctx.finding(entry, Applicability.SAFE, span=_head(answer.span, source) or fact.span), path=answer.path)
+    # A name that was made up is for a human to look at.
+    applicability = Applicability.SAFE if answer.named else Applicability.UNSAFE
+    return replace(ctx.finding(entry, applicability, span=_head(answer.span, source) or fact.span), path=answer.path)
 
 
 def _head(span: Span, source: Source) -> Span | None:
