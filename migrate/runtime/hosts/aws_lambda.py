@@ -24,7 +24,9 @@ class Host(_Decorating):
 class _LambdaCall(_Call):
     def __init__(self, event: Any, context: Any = None) -> None:
         self.event: Message = event if isinstance(event, dict) else {}
-        http = _dict(_dict(self.event.get("requestContext")).get("http"))
+        context = _dict(self.event.get("requestContext"))
+        http = _dict(context.get("http"))
+        self.peer = str(http.get("sourceIp") or _dict(context.get("identity")).get("sourceIp") or "")
         self.verb = str(self.event.get("httpMethod") or http.get("method") or "")
         self.path = str(self.event.get("path") or self.event.get("rawPath") or "")
         several = _dict(self.event.get("multiValueHeaders"))
