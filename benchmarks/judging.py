@@ -30,7 +30,9 @@ OWN = {
     "output": re.compile(r"nothing but JSON on stdout"),
 }
 CALL = re.compile(r"(?:call_tool|tools/call:) (?P<tool>\S+)$")
-OUTCOME = re.compile(r"got error (-\d+)|MCPError (-\d+)|(isError)|(got result|a result came back)|(ValidationError)")
+OUTCOME = re.compile(
+    r"got (?:HTTP \d+, )?error (-\d+)|MCPError (-\d+)|(isError)|got (?:HTTP \d+, )?(result)|a (result) came back|(ValidationError)"
+)
 
 
 class Check(NamedTuple):
@@ -50,7 +52,7 @@ class Check(NamedTuple):
     @property
     def outcome(self) -> str:
         told = OUTCOME.search(self.detail)
-        return next(filter(None, told.groups())).replace("got result", "a result came back") if told else ""
+        return next(filter(None, told.groups())) if told else ""
 
     @property
     def legacy(self) -> bool:
