@@ -19,7 +19,11 @@ View = TypeVar("View", bound=Callable[..., Any])
 
 class Host(_Decorating):
     def django(self, view: View) -> View:
-        """Puts the boundary around a view, sync or async: a function, or a method of a class."""
+        """Puts the boundary around a view, sync or async: a function, a method of a class, or a whole class."""
+        if isinstance(view, type):
+            made: Any = view
+            made.dispatch = self._endpoint(_DjangoCall, made.dispatch, is_async=getattr(made, "view_is_async", False))
+            return view
         wrapped: View = self._endpoint(_DjangoCall, view)
         return wrapped
 
