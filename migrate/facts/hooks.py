@@ -51,6 +51,7 @@ class Hook:
     conditions: tuple[Condition, ...] = ()  # what is only done after the handshake, behind the hook
     hosts: tuple[Host, ...] = ()  # HOST: the endpoints
     inside: tuple[Place, ...] = ()  # HOST: all that runs behind them
+    borrowed: tuple[Unit, str] | None = None  # the boundary object of a module, where there is one for another transport already
     gates: tuple[ast.expr, ...] = ()  # HOST: the first condition of each test that refuses requests without a session
     spared: tuple[Spared, ...] = ()  # HOST: what keeps book of sessions
     before: int = 0  # the hooks of this module that come before it, whose names are taken
@@ -87,6 +88,7 @@ class Hooks:
     leaks: Leaks = field(init=False)
     _chains: tuple[Place, ...] = ()  # the dispatchers of the module that is looked at
     _handlers: dict[Place, tuple[Place, ...]] = field(default_factory=dict)  # what a function reaches through its tables
+    _over_http: frozenset[Place] | None = None  # what only endpoints run, while the rest of their server is looked at
     _wired: dict[Unit, frozenset[str]] = field(default_factory=dict)  # the functions of a module that stand behind a boundary
 
     def __post_init__(self) -> None:
@@ -110,7 +112,10 @@ class Hooks:
         # A function that calls other dispatchers is tried first: one hook covers them all.
         inside = {chain.place: self._inside(chain.place) for chain in found}
         for chain in sorted(found, key=lambda c: -sum(c2.place in inside[c.place] for c2 in found)):
-            if chain.place in taken or self._is_behind(chain.place):
+            if chain.place in taken:
+                continue
+            if self._is_behind(chain.place):
+                out += self._unhosted(chain)
                 continue
             taken.add(chain.place)
             for answer in self._enter(chain, [c for c in found if c.place in inside[chain.place]]):
@@ -180,10 +185,48 @@ class Hooks:
 
     # -- where the message enters ---------------------------------------------
     def _enter(self, chain: Chain, inner: list[Chain]) -> Iterator[Hook | Blocker]:
-        if reached := endpoints.above(self.code, chain.place):
-            yield from self._hosted(chain, reached)
+        reached = endpoints.above(self.code, chain.place)
+        hosts = list(self._hosted(chain, reached)) if reached else []
+        if not hosts or not transport.of(self.code, chain.place).stdio:
+            yield from hosts or [self._read(chain, inner)]
+            return
+        served = [hook for hook in hosts if isinstance(hook, Hook)]
+        if len(served) < len(hosts):
+            # Half of a server is none: what is read from a stream waits for the rest.
+            yield from hosts
+            return
+        # What an endpoint makes of a reply is not the stream's business.
+        self._over_http = frozenset(place for hook in served for place in hook.inside) - {*self._inside(chain.place)}
+        read = self._read(chain, inner)
+        self._over_http = None
+        if isinstance(read, Blocker):
+            yield from [*hosts, read]
+        elif all(hook.place.unit is read.place.unit for hook in served) and len(served) == 1:
+            hook = served[0]
+            yield replace(
+                read,
+                conditions=tuple(dict.fromkeys([*read.conditions, *hook.conditions])),
+                hosts=hook.hosts,
+                inside=hook.inside,
+                gates=hook.gates,
+                spared=hook.spared,
+            )
         else:
-            yield self._read(chain, inner)
+            # The endpoints take the object that this makes: they come in the next round.
+            yield read
+
+    def _unhosted(self, chain: Chain) -> Iterator[Hook | Blocker]:
+        """The endpoints of a dispatcher that has a boundary for another transport."""
+        wired = boundaries(chain.place.unit.module, chain.place.unit.names.imports)
+        own = [name for name in wired.makes if chain.place.name in wired.own]
+        open_ = [one for one in endpoints.above(self.code, chain.place) if not self._has_boundary(one)]
+        if len(own) == 1 and open_:
+            for hook in self._hosted(chain, open_):
+                yield replace(hook, borrowed=(chain.place.unit, own[0])) if isinstance(hook, Hook) else hook
+
+    def _has_boundary(self, endpoint: Endpoint) -> bool:
+        above = [endpoint.place, *self._above(endpoint.place)]
+        return any(one.name in self._behind(one.unit) for one in above) or "" in self._behind(endpoint.place.unit)
 
     def _read(self, chain: Chain, inner: list[Chain]) -> Hook | Blocker:
         """The hook of a dispatcher whose messages are read from a stream."""
@@ -314,7 +357,7 @@ class Hooks:
         untested = []
         for call in self.code.callers(place):
             # What the server asks of itself stays a part of the request in progress.
-            if call.place in inside or self._is_made_up(call, place, message):
+            if call.place in inside or call.place in (self._over_http or ()) or self._is_made_up(call, place, message):
                 continue
             if (name := self._name_of(call)) and (leaving_ := _leaves(call.place, name)) is not None:
                 return self._block(call.place, leaving_, f"reading ends here when `{place.name}` returns None", "let the loop go on")
@@ -532,7 +575,7 @@ class Hooks:
     def _around(self, place: Place, message: str) -> Blocker | None:
         """Whether the transport is stdio and nothing refuses messages before the hook."""
         way = transport.of(self.code, place)
-        if way.http is not None and not self._is_unused(way.http):
+        if way.http is not None and self._over_http is None and not self._is_unused(way.http):
             return self._http(place, way.http)
         if not way.stdio:
             return self._block(
@@ -646,7 +689,7 @@ class Hooks:
         pending, inside = [place], self._inside(place)
         for one in pending:
             for call in self.code.callers(one):
-                if call.place in inside:
+                if call.place in inside or call.place in (self._over_http or ()):
                     continue
                 if (leak := self.leaks.changed(call, one, self._chains) or (self.leaks.raised(call) if retired else None)) is not None:
                     return self._block(*leak)

@@ -68,13 +68,14 @@ class _Wire:
         self.taken = _names(self.module)
         for _ in range(hook.before):
             self.taken |= {self._free(name) for name in ("MCP", *_CONSTANTS.values(), "early")}
-        self.handle = self._free("MCP")
+        self.handle = hook.borrowed[1] if hook.borrowed else self._free("MCP")
         self.parts = {RuntimePart.BOUNDARY} if hook.strategy in {Strategy.DECORATOR, Strategy.SENDER} else set()
         self.imports: set[tuple[str, str]] = set()
 
     def wiring(self, package: str | None) -> Wiring:
         behind = frozenset({self.hook.place.name, *(one.endpoint.place.name for one in self.hook.hosts)})
-        plan = asking.plan(self.module, self.tree, era=self.era, boundary=behind, handle=self.handle)
+        hosts = bool(self.hook.hosts)
+        plan = asking.plan(self.module, self.tree, era=self.era, boundary=behind, handle=self.handle, hosted=hosts)
         if isinstance(plan, asking.Blocker):
             self._stop(plan.span, plan.reason)
         self.parts |= {RuntimePart(name) for name in plan.parts}
@@ -87,8 +88,9 @@ class _Wire:
         hosted = self._hosted()
         before = min((at for at in (plan.before, hosted.before if hosted else None) if at is not None), default=None)
         edits = [
-            *self._object(before, package, hosted.lines if hosted else ()),
-            *(hosted.edits if hosted else self._entry()),
+            *(self._object(before, package, hosted.lines if hosted else ()) if self.hook.borrowed is None else ()),
+            *(hosted.edits if hosted else ()),
+            *(self._entry() if self.hook.strategy is not Strategy.HOST else ()),
             *(edit for emission in self.hook.outgoing for edit in self._outgoing(emission)),
             *self._tests(),
             *self._gates(),
@@ -97,9 +99,21 @@ class _Wire:
         ]
         if self.hook.outgoing:
             self.parts.add(RuntimePart.OUTGOING)
-        if package != EITHER:
+        if self.hook.borrowed is not None:
+            self._borrow(self.hook.borrowed[0], bool(hosted and hosted.lines))
+        elif package != EITHER:
             self.imports.add((_beside(package, _STEM), "Stateless"))
         return Wiring(tuple(dict.fromkeys(edits)), frozenset(self.parts), frozenset(self.imports))
+
+    def _borrow(self, other: Unit, is_placed: bool) -> None:
+        """Takes the object from the module that has it."""
+        if other is self.hook.place.unit:
+            return
+        spelled = self._spelled(other)
+        if spelled is None or is_placed or self.handle in self.taken:
+            reason = f"the boundary object of {other.module.source.path} is not known here"
+            self._stop(self._at(self.hook.place), reason, "import it, and wire the endpoint by hand")
+        self.imports.add((spelled, self.handle))
 
     # -- the object -------------------------------------------------------------
     def _object(self, before: int | None, package: str | None, then: tuple[str, ...]) -> Iterator[Edit]:

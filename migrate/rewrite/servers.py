@@ -47,6 +47,7 @@ class Answer:
     at: Span = Span(0, 0)  # the place that the reason is about
     served: bool = True  # False: nothing in the project brings requests to it
     named: bool = True  # False: the name of the server was made up
+    home: str = ""  # the file that makes the boundary object, where it is another one
 
 
 def answers(project: Project, path: str, era: Era) -> tuple[Answer, ...]:
@@ -54,11 +55,21 @@ def answers(project: Project, path: str, era: Era) -> tuple[Answer, ...]:
     return _servers(project, era).answers(path)
 
 
+def answer_at(project: Project, path: str, start: int, era: Era) -> Answer | None:
+    """The wiring of the function that begins here; its dispatcher may lie in another file."""
+    others = (other for other, file in project.files.items() if other != path and any(isinstance(f, Dispatcher) for f in file.facts))
+    for other in chain([path], others):
+        for answer in answers(project, other, era):
+            if answer.wiring is not None and answer.path == path and answer.span.start == start:
+                return answer
+    return None
+
+
 def edits(project: Project, answer: Answer, era: Era) -> Iterator[Edit | NewFile]:
     """Everything that one wiring wants but its import."""
     assert answer.wiring is not None
     yield from answer.wiring.edits
-    if (new := boundary_module(project, answer.path, era, also=answer.wiring.parts)) is not None:
+    if (new := boundary_module(project, answer.home or answer.path, era, also=answer.wiring.parts)) is not None:
         yield new
 
 
@@ -204,12 +215,13 @@ class _Servers:
         source = place.unit.module.source
         span = place.unit.module.span(place.function.node) if place.function else Span(0, len(source.utf8))
         wired = wire(found, Tree(source), self.era, package=package_of(self.project.files[source.path], place.unit.module, self.project))
+        home = found.borrowed[0].module.source.path if found.borrowed else ""
         if isinstance(wired, Blocker):
-            return Answer(source.path, span, place.name, None, wired.reason, wired.way_out, wired.span)
-        if not is_ours(self.project, source.path):
+            return Answer(source.path, span, place.name, None, wired.reason, wired.way_out, wired.span, home=home)
+        if found.borrowed is None and not is_ours(self.project, source.path):
             reason = f"{file_name(source.path)} exists, and is not as `fix` writes it"
             return Answer(source.path, span, place.name, None, reason, "rename it, or delete it when it was written by `fix`", span)
-        return Answer(source.path, span, place.name, wired, named=found.identity.named)
+        return Answer(source.path, span, place.name, wired, named=found.identity.named, home=home)
 
     def _elsewhere(self, code: Code, unit: Unit) -> Blocker | None:
         """A module behind the dispatcher's that asks the client, or keeps what it has set, by itself: one file cannot be wired for two."""

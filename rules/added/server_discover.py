@@ -15,7 +15,12 @@ from ...source import Source, Span
 
 
 def check(fact: Fact, ctx: Context) -> Iterator[Finding]:
-    if not isinstance(fact, Dispatcher) or ctx.wired(fact) or "server/discover" in fact.methods:
+    if not isinstance(fact, Dispatcher) or "server/discover" in fact.methods:
+        return
+    if ctx.wired(fact):
+        # Behind a boundary for one transport it may have endpoints without one.
+        found = servers.answers(ctx.project, ctx.file.source.path, ctx.era) if ctx.file.boundary and ctx.file.makes else ()
+        yield from (_finding(fact, answer, ctx) for answer in found if answer.home)
         return
     found = servers.answers(ctx.project, ctx.file.source.path, ctx.era)
     if not found:
@@ -26,10 +31,10 @@ def check(fact: Fact, ctx: Context) -> Iterator[Finding]:
 
 
 def fix(fact: Fact, tree: Tree, ctx: Context) -> Iterator[Edit | Need]:
-    for answer in servers.answers(ctx.project, ctx.file.source.path, ctx.era):
-        if answer.wiring is not None and answer.path == ctx.file.source.path and answer.span.start == fact.span.start:
-            yield from servers.edits(ctx.project, answer, ctx.era)
-            yield from (Import(*wanted) for wanted in sorted(answer.wiring.imports))
+    answer = servers.answer_at(ctx.project, ctx.file.source.path, fact.span.start, ctx.era)
+    if answer is not None and answer.wiring is not None:
+        yield from servers.edits(ctx.project, answer, ctx.era)
+        yield from (Import(*wanted) for wanted in sorted(answer.wiring.imports))
 
 
 def _finding(fact: Dispatcher, answer: Answer, ctx: Context) -> Finding:
