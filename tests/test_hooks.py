@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
-from dataclasses import dataclass
 from textwrap import dedent
 
 import pytest
 from mcp_migrate.facts.code import Code
 from mcp_migrate.facts.hooks import Blocker, Hook, Hooks, Strategy
 from mcp_migrate.facts.identity import Needs
-from mcp_migrate.source import Source
+from modules import Files
 
 IDENTITY = '{"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}, "serverInfo": {"name": "s", "version": "1"}}'
 CHAIN = f"""
@@ -28,20 +26,6 @@ for line in sys.stdin:
     if reply is not None:
         print(json.dumps(reply), flush=True)
 """
-
-
-@dataclass(frozen=True)
-class Files:
-    """Modules by name, as a project gives them."""
-
-    texts: dict[str, str]
-
-    def module(self, name: str) -> tuple[str, Source] | None:
-        return (name, Source(f"{name}.py", self.texts[name])) if name in self.texts else None
-
-    def importers(self, path: str) -> Iterator[str]:
-        stem = path.removesuffix(".py")
-        return (name for name, text in self.texts.items() if (name != stem and f"import {stem}" in text) or f"from {stem} " in text)
 
 
 def answers(server: str, **others: str) -> list[Hook | Blocker]:
@@ -330,8 +314,13 @@ def test_two_different_identities_are_refused() -> None:
     assert "two different ways" in reason(body(more) + LOOP)
 
 
-def test_a_server_without_an_initialize_answer_has_no_identity() -> None:
+def test_a_handshake_that_does_not_name_the_server_gives_no_identity() -> None:
     assert "no initialize answer" in reason(body("    return None\n").replace(IDENTITY, "{}") + LOOP)
+
+
+def test_a_server_without_a_handshake_gets_a_name_that_is_made_up() -> None:
+    found = hook(body("    return None\n").replace('"initialize"', '"tools/call"').replace(IDENTITY, "{}") + LOOP).identity
+    assert (ast.literal_eval(found.info.spelling.node), found.named) == ({"name": "server", "version": "0.1.0"}, False)
 
 
 # -- callers ---------------------------------------------------------------------------------

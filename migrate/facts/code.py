@@ -14,7 +14,7 @@ from .kept import take
 from .mask import parse
 from .model import Ref, Value
 from .names import Names
-from .syntax import children, descend
+from .syntax import descend
 
 _MAX_DEPTH = 8
 _DEFERRED = frozenset({"create_task", "ensure_future", "run", "run_coroutine_threadsafe", "run_until_complete", "shield", "wait_for"})
@@ -41,15 +41,15 @@ class Unit:
 
     @cached_property
     def classes(self) -> dict[str, ast.ClassDef]:
+        """The classes by their dotted names, those inside of functions too."""
         found: dict[str, ast.ClassDef] = {}
-        pending: list[tuple[ast.AST, str]] = [(self.module.tree, "")]
-        while pending:
-            node, prefix = pending.pop()
-            if isinstance(node, ast.ClassDef):
-                found[prefix + node.name] = node
-                prefix += f"{node.name}."
-            if not isinstance(node, Def):
-                pending += [(child, prefix) for child in reversed(children(node))]
+        for node in self.module.nodes(ast.ClassDef):
+            name, around = node.name, self.module.parents.get(node)
+            while around is not None:
+                if isinstance(around, ast.ClassDef | Def):
+                    name = f"{around.name}.{name}"
+                around = self.module.parents.get(around)
+            found[name] = node
         return found
 
     @cached_property

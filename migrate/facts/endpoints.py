@@ -183,9 +183,9 @@ def _decorated(code: Code, place: Place) -> Iterator[Endpoint]:
             case ast.Call(func=ast.Attribute(value=value, attr=attr)) if attr in _VERBS or attr in _DECORATORS:
                 app = application(code, value, home)
                 if app is not None:
-                    yield Endpoint(
-                        app.framework, place, _verbs(code, decorator, attr, place), _paths(code, decorator, home), app, decorator
-                    )
+                    aiohttp = app.framework is Framework.AIOHTTP
+                    verbs = _aiohttp_verbs(code, decorator, place) if aiohttp else _verbs(code, decorator, attr, place)
+                    yield Endpoint(app.framework, place, verbs, _paths(code, decorator, home), app, decorator)
 
 
 def _registered(code: Code, place: Place) -> Iterator[Endpoint]:
@@ -193,13 +193,15 @@ def _registered(code: Code, place: Place) -> Iterator[Endpoint]:
     for call in code.callers(place):
         if call.direct:
             continue
-        name, node = last(call.node.func), call.node
+        node = _registering(call)
+        name = last(node.func)
         spelled = call.place.unit.names.dotted(node.func) or ""
         if name == "Route" and spelled.startswith(("starlette.", "fastapi.")):
             yield Endpoint(Framework.STARLETTE, place, _verbs(code, node, name, place), _paths(code, node, call.place), None, node)
         elif name in _DJANGO_PATHS and spelled.startswith(("django.", "rest_framework.")):
             yield Endpoint(Framework.DJANGO, place, _ANY, (), None, node)
-        elif imports(call.place, "aiohttp") and (verbs := _aiohttp_verbs(code, call)):
+        elif imports(call.place, "aiohttp") and (name.startswith("add_") or dotted(node.func).startswith("web.")):
+            verbs = _aiohttp_verbs(code, node, call.place)
             yield Endpoint(Framework.AIOHTTP, place, verbs, _paths(code, node, call.place), None, node)
         elif name in {"add_route", "add_api_route", "add_url_rule"} and isinstance(node.func, ast.Attribute):
             app = application(code, node.func.value, call.place)
@@ -207,12 +209,20 @@ def _registered(code: Code, place: Place) -> Iterator[Endpoint]:
                 yield Endpoint(app.framework, place, _verbs(code, node, name, place), _paths(code, node, call.place), app, node)
 
 
-def _aiohttp_verbs(code: Code, call: Call) -> frozenset[str]:
-    name = last(call.node.func)
-    if name.removeprefix("add_") in _VERBS and (name.startswith("add_") or dotted(call.node.func).startswith("web.")):
+def _registering(call: Call) -> ast.Call:
+    """The call that is given the function, or what others make of it: `path("mcp/", csrf_exempt(view))`."""
+    node = call.node
+    while isinstance(around := call.place.unit.module.parents.get(node), ast.Call) and node in around.args:
+        node = around
+    return node
+
+
+def _aiohttp_verbs(code: Code, node: ast.Call, place: Place) -> frozenset[str]:
+    name = last(node.func)
+    if name.removeprefix("add_") in _VERBS:
         return frozenset({_VERBS[name.removeprefix("add_")]})
-    if name in {"add_route", "route"} and call.node.args:
-        verb = code.text(call.node.args[0], call.place) or ""
+    if name in {"add_route", "route"} and node.args:
+        verb = code.text(node.args[0], place) or ""
         return _ANY if verb == "*" else frozenset({verb.upper()} & _ANY)
     return frozenset()
 
@@ -241,15 +251,23 @@ def _of_class(code: Code, place: Place) -> Endpoint | None:
     assert place.function
     if not place.function.owner or (framework := base(code, place)) is None:
         return None
-    name = place.function.short
-    if framework is Framework.HTTP_SERVER:
-        verb = name.removeprefix("do_")
-        return Endpoint(framework, place, frozenset({verb})) if name.startswith("do_") and verb in _OURS else None
-    if name in _VERBS:
-        return Endpoint(framework, place, frozenset({_VERBS[name]}))
-    if framework is Framework.DJANGO and name == "dispatch":
+    names = {place.function.short, *_aliases(place)}
+    if framework is Framework.DJANGO and "dispatch" in names:
         return Endpoint(framework, place, _ANY)
-    return None
+    if framework is Framework.HTTP_SERVER:
+        verbs = {name.removeprefix("do_") for name in names if name.startswith("do_")} & _OURS
+    else:
+        verbs = {_VERBS[name] for name in names & _VERBS.keys()}
+    return Endpoint(framework, place, frozenset(verbs)) if verbs else None
+
+
+def _aliases(place: Place) -> Iterator[str]:
+    """The other names that its class gives to a method: `do_GET = do_POST = _answer`."""
+    assert place.function
+    for node in place.unit.classes[place.function.owner].body:
+        match node:
+            case ast.Assign(targets=goals, value=ast.Name(id=name)) if name == place.function.short:
+                yield from (goal.id for goal in goals if isinstance(goal, ast.Name))
 
 
 def _by_shape(code: Code, place: Place) -> Endpoint | None:

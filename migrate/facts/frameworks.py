@@ -139,8 +139,11 @@ def _given(code: Code, name: str, place: Place) -> Application | None:
 def _noted(annotation: ast.expr) -> ast.expr:
     """The class that an annotation names: `"FastAPI"`, `FastAPI | None`."""
     match annotation:
-        case ast.Constant(value=str(text)) if text.replace(".", "").isidentifier():
-            return ast.parse(text, mode="eval").body
+        case ast.Constant(value=str(text)):
+            try:
+                return _noted(ast.parse(text, mode="eval").body)
+            except SyntaxError:
+                return annotation
         case ast.BinOp(left=left):
             return left
         case ast.Subscript(slice=ast.expr() as inner) if last(annotation.value) == "Optional":

@@ -632,17 +632,21 @@ class Hooks:
                 yield condition
 
     def _identity(self, place: Place, methods: frozenset[str] | None, inside: Iterable[Place] = ()) -> Identity | Blocker:
-        reach = tuple(inside) or self._inside(place)
+        reach = behind = tuple(inside) or self._inside(place)
         # What the endpoint's module says itself covers what lies deeper.
         own = tuple(one for one in reach if one.unit is place.unit)
         reach = own if any(True for _ in identities(self.code, own)) else reach
         places = reach if any(True for _ in identities(self.code, reach)) else place.unit.places
         found = identity(self.code, places, place.unit)
-        if isinstance(found, Unknown) and found.node is None and methods and "initialize" not in methods:
+        if isinstance(found, Unknown) and found.node is None and methods and not self._shakes_hands(behind):
             return self._titled(place, methods)
         if isinstance(found, Unknown):
             return self._block(found.place or place, found.node, found.reason, "name the server and its capabilities by hand")
         return found
+
+    def _shakes_hands(self, inside: Iterable[Place]) -> bool:
+        """Whether some dispatcher among these functions answers `initialize`."""
+        return any("initialize" in chain.methods for place in inside if (chain := chains.find(self.code, place)) is not None)
 
     def _titled(self, place: Place, methods: frozenset[str]) -> Identity:
         """The identity of a server that has no handshake: its application's title, or the name of its folder."""
