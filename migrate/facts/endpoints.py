@@ -84,7 +84,7 @@ def of(code: Code, place: Place) -> Endpoint | None:
 
 def reads_body(endpoint: Endpoint, inside: Iterable[Place]) -> bool:
     """Whether the endpoint itself, or what it calls, reads the body: only then does it see what the boundary gives it."""
-    if endpoint.framework is not Framework.DJANGO:
+    if endpoint.framework is not Framework.DJANGO or endpoint.place.owner:
         return True
     for place in inside:
         for node in place.nodes:

@@ -145,6 +145,11 @@ def boundaries(module: Module, imports: Mapping[str, str]) -> Boundaries:
             name, _, part = dotted(decorator.func if isinstance(decorator, ast.Call) else decorator).rpartition(".")
             if name and part in HOSTS:
                 behind.setdefault(name, set()).add(function.name)
+    for view in module.nodes(ast.ClassDef):
+        for decorator in view.decorator_list:
+            name, _, part = dotted(decorator).rpartition(".")
+            if name and part in HOSTS:
+                behind.setdefault(name, set()).update(f.name for f in module.functions.values() if f.owner.rpartition(".")[2] == view.name)
     for node in module.nodes(ast.Attribute):
         name = dotted(node.value)
         if node.attr in WRAPS and name in makes | imports.keys():

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from ..facts.code import Place
 from ..facts.endpoints import Endpoint
 from ..facts.frameworks import Application, Framework, made
-from ..facts.functions import Module, dotted
+from ..facts.functions import Def, Module, dotted
 from ..facts.hooks import Host
 from ..source import Span
 from .edits import Edit
@@ -72,6 +72,9 @@ class _Hosting:
                 continue
             if (part := _DECORATED.get(one.endpoint.framework)) is not None:
                 self.parts.add(part)
+                if part is Part.DJANGO and (view := self._view(one.endpoint)) is not None:
+                    yield self._above(view, f"@{self.handle}.{part.value}")
+                    continue
                 for endpoint in (one.endpoint, *one.beside):
                     yield from self._decorated(endpoint, part, one.paths)
             elif one.endpoint.framework is Framework.ASGI:
@@ -154,12 +157,19 @@ class _Hosting:
     def _decorated(self, endpoint: Endpoint, part: Part, paths: tuple[str, ...]) -> Iterator[Edit]:
         assert endpoint.place.function
         node = endpoint.place.function.node
-        self._starts_at(endpoint.place)
         arguments = f"({_path(paths) if paths else ''})" if endpoint.framework in _WITH_PATH else ""
+        yield self._above(node, f"@{self.handle}.{part.value}{arguments}")
+
+    def _view(self, endpoint: Endpoint) -> ast.ClassDef | None:
+        """The class of a view: around the whole of it the boundary sees verbs that have no method, and what runs before one."""
+        return endpoint.place.unit.classes.get(endpoint.place.owner) if endpoint.place.owner else None
+
+    def _above(self, node: Def | ast.ClassDef, text: str) -> Edit:
+        """A decorator directly above a definition, below its others."""
+        self.starts.append(start_of(self.module, node))
         start = self.module.span(node).start
         at = line_start(self.module.source, start)
-        newline = self.module.source.newline
-        yield Edit(Span(at, at), f"{indent_of(self.module.source, start)}@{self.handle}.{part.value}{arguments}{newline}")
+        return Edit(Span(at, at), f"{indent_of(self.module.source, start)}{text}{self.module.source.newline}")
 
     def _function(self, one: Host) -> Iterator[Edit]:
         """`app = MCP.asgi(app, "/mcp")` below an application that is a function."""
