@@ -19,13 +19,19 @@ from ..facts.reach import swallowed, untimely
 from ..facts.waiters import Doubt, Form, Waiter
 from ..rule import Era
 from ..source import Span
-from . import clientstate, leftovers
+from . import clientstate, leftovers, publishing
 from .edits import Edit
 from .lines import above, block, deeper, indent_of, line_start, moved, step_of
 from .module import Part, notified
 from .tree import Tree
 
-_USES = {"ask(": Part.ASK, "client_capabilities(": Part.CAPABILITIES, "log_level(": Part.LOGGING, "subscribed": Part.LISTEN}
+_USES = {
+    "ask(": Part.ASK,
+    "client_capabilities(": Part.CAPABILITIES,
+    "log_level(": Part.LOGGING,
+    "subscribed": Part.LISTEN,
+    "publish(": Part.STREAMS,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,16 +55,19 @@ class Blocker:
     reason: str
 
 
-def plan(module: Module, tree: Tree, *, era: Era, boundary: frozenset[str] = frozenset(), handle: str = "MCP") -> Plan | Blocker:
+def plan(
+    module: Module, tree: Tree, *, era: Era, boundary: frozenset[str] = frozenset(), handle: str = "MCP", hosted: bool = False
+) -> Plan | Blocker:
     """The edits beside the two hooks for one module.
 
     `boundary` names the dispatchers (dotted inside the module) that get the hooks; what stands above them in the call
-    tree is not looked at. `handle` is how the `Stateless` object is called where functions use it.
+    tree is not looked at. `handle` is how the `Stateless` object is called where functions use it. A server that is
+    `hosted` has its clients over HTTP: subscriptions are those of clients with a session, and changes are published.
     """
     found = asking(module)
     edits: list[Edit] = []
     before: int | None = None
-    for step in _steps(found, module, tree, era, boundary, handle):
+    for step in (*_steps(found, module, tree, era, boundary, handle), *_changes(module, handle, hosted)):
         match step:
             case Doubt(span=span, reason=reason):
                 return Blocker(span, reason)
@@ -66,7 +75,8 @@ def plan(module: Module, tree: Tree, *, era: Era, boundary: frozenset[str] = fro
                 before = step if before is None else min(before, step)
             case Edit():
                 edits.append(step)
-    return Plan(tuple(edits), frozenset(_parts(edits, module, handle)), before)
+    parts = frozenset(_parts(edits, module, handle))
+    return Plan(tuple(edits), parts - {Part.LISTEN} if hosted else parts, before)
 
 
 def elsewhere(module: Module) -> Doubt | None:
@@ -99,9 +109,15 @@ def _steps(found: Asking, module: Module, tree: Tree, era: Era, boundary: frozen
         else:
             yield from clientstate.checked(check, module, era, handle)
     yield from clientstate.levelled(module, tree, era, handle)
-    yield from clientstate.subscriptions(module, handle)
     if era is Era.MODERN:
         yield from leftovers.answers(found, module, tree)
+
+
+def _changes(module: Module, handle: str, hosted: bool) -> Iterator[Edit | Doubt | int]:
+    if hosted:
+        yield from publishing.published(module, handle)
+    else:
+        yield from clientstate.subscriptions(module, handle)
 
 
 def asked(waiter: Waiter, module: Module, era: Era, handle: str) -> Iterator[Edit | Doubt]:

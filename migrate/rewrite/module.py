@@ -137,6 +137,14 @@ def parts_of(text: str) -> frozenset[Part] | None:
 
 def used(tree: ast.Module, handles: Collection[str]) -> Iterator[Part]:
     """The parts that code uses, with boundary objects of these names."""
+    found = set(_named(tree, handles))
+    yield from found
+    texts = set(notified(node for node in ast.walk(tree) if isinstance(node, ast.Constant)))
+    # Over HTTP no channel is shared: what has changed reaches only whom it is published to.
+    yield from texts - {Part.LISTEN} if found & HOSTS and not found & {Part.BOUNDARY, Part.OUTGOING} else texts
+
+
+def _named(tree: ast.Module, handles: Collection[str]) -> Iterator[Part]:
     for node in ast.walk(tree):
         match node:
             case ast.Attribute(value=ast.Name(id=name), attr=attr) if name in handles and attr in _ATTRIBUTES:
@@ -149,7 +157,6 @@ def used(tree: ast.Module, handles: Collection[str]) -> Iterator[Part]:
                     yield Part.HTTP
             case ast.ImportFrom(module=str() as origin, names=names) if origin.endswith(_STEM):
                 yield from (_NAMES[alias.name] for alias in names if alias.name in _NAMES)
-    yield from notified(node for node in ast.walk(tree) if isinstance(node, ast.Constant))
 
 
 def notified(constants: Iterable[ast.Constant]) -> Iterator[Part]:
