@@ -56,18 +56,25 @@ class Blocker:
 
 
 def plan(
-    module: Module, tree: Tree, *, era: Era, boundary: frozenset[str] = frozenset(), handle: str = "MCP", hosted: bool = False
+    module: Module,
+    tree: Tree,
+    *,
+    era: Era,
+    boundary: frozenset[str] = frozenset(),
+    handle: str = "MCP",
+    stdio: bool = True,
+    http: bool = False,
 ) -> Plan | Blocker:
     """The edits beside the two hooks for one module.
 
     `boundary` names the dispatchers (dotted inside the module) that get the hooks; what stands above them in the call
-    tree is not looked at. `handle` is how the `Stateless` object is called where functions use it. A server that is
-    `hosted` has its clients over HTTP: subscriptions are those of clients with a session, and changes are published.
+    tree is not looked at. `handle` is how the `Stateless` object is called where functions use it. Over `stdio` the one
+    client of this revision shares what is kept of subscriptions; over `http` changes are published to all that listen.
     """
     found = asking(module)
     edits: list[Edit] = []
     before: int | None = None
-    for step in (*_steps(found, module, tree, era, boundary, handle), *_changes(module, handle, hosted)):
+    for step in (*_steps(found, module, tree, era, boundary, handle), *_changes(module, handle, stdio, http)):
         match step:
             case Doubt(span=span, reason=reason):
                 return Blocker(span, reason)
@@ -76,7 +83,7 @@ def plan(
             case Edit():
                 edits.append(step)
     parts = frozenset(_parts(edits, module, handle))
-    return Plan(tuple(edits), parts - {Part.LISTEN} if hosted else parts, before)
+    return Plan(tuple(edits), parts if stdio else parts - {Part.LISTEN}, before)
 
 
 def elsewhere(module: Module) -> Doubt | None:
@@ -113,10 +120,10 @@ def _steps(found: Asking, module: Module, tree: Tree, era: Era, boundary: frozen
         yield from leftovers.answers(found, module, tree)
 
 
-def _changes(module: Module, handle: str, hosted: bool) -> Iterator[Edit | Doubt | int]:
-    if hosted:
+def _changes(module: Module, handle: str, stdio: bool, http: bool) -> Iterator[Edit | Doubt | int]:
+    if http:
         yield from publishing.published(module, handle)
-    else:
+    if stdio:
         yield from clientstate.subscriptions(module, handle)
 
 

@@ -74,8 +74,8 @@ class _Wire:
 
     def wiring(self, package: str | None) -> Wiring:
         behind = frozenset({self.hook.place.name, *(one.endpoint.place.name for one in self.hook.hosts)})
-        hosts = bool(self.hook.hosts)
-        plan = asking.plan(self.module, self.tree, era=self.era, boundary=behind, handle=self.handle, hosted=hosts)
+        stdio, http = self.hook.strategy is not Strategy.HOST, bool(self.hook.hosts)
+        plan = asking.plan(self.module, self.tree, era=self.era, boundary=behind, handle=self.handle, stdio=stdio, http=http)
         if isinstance(plan, asking.Blocker):
             self._stop(plan.span, plan.reason)
         self.parts |= {RuntimePart(name) for name in plan.parts}
