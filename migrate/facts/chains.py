@@ -103,10 +103,13 @@ def find(code: Code, place: Place) -> Chain | None:
                 complete = complete and (code.text(prefix, place) or "").startswith(("notifications", "$/"))
             case ast.Call(func=ast.Attribute(value=base, attr=attr)) if attr in _TAKES_APART and subject(code, base, place):
                 complete = False
-            case ast.Call(func=ast.Name(id="getattr"), args=[_, name, *_]) if any(
-                subject(code, n, place) for n in walk(name) if isinstance(n, ast.expr)
+            case ast.Call(func=ast.Name(id="getattr"), args=[holder, name, *_]) if about := next(
+                (found for n in walk(name) if isinstance(n, ast.expr) and (found := subject(code, n, place))), None
             ):
                 complete = False
+                if (named := _named(code, holder, name, place)) is not None:
+                    tables.append(named)
+                    subjects.append(about)
             case ast.Call(args=args) if not _is_said(node, place):
                 given = [argument for argument in args if isinstance(argument, ast.Name | ast.Attribute | ast.Subscript | ast.Call)]
                 if any(subject(code, argument, place) and _may_route(code, node, argument, place) for argument in given):
@@ -124,6 +127,22 @@ def find(code: Code, place: Place) -> Chain | None:
         return None
     about = next((s for s in subjects if s.origin is Origin.MESSAGE), subjects[0])
     return Chain(place, about, frozenset(methods), complete, tuple(tables))
+
+
+def _named(code: Code, holder: ast.expr, name: ast.expr, place: Place) -> Table | None:
+    """The methods of an object that are reached by their names: `getattr(self, "on_" + method.replace("/", "_"))`."""
+    owner = code.type_of(holder, place)
+    texts = [n.value for n in descend(name) if isinstance(n, ast.Constant) and isinstance(n.value, str) and n.value not in {"/", "method"}]
+    prefix = next((text for text in texts if text.isidentifier() and text.endswith("_") and text != "_"), None)
+    if owner is None or prefix is None:
+        return None
+    spelled = {method.replace("/", "_").lower(): method for method in METHODS}
+    found = {
+        spelled[rest]: Place(owner.unit, function)
+        for function in owner.unit.module.functions.values()
+        if function.owner == owner.name and (rest := function.short.removeprefix(prefix).lower()) in spelled and rest != function.short
+    }
+    return Table(frozenset(found), tuple((handler, place) for handler in found.values()), complete=False)
 
 
 def _is_said(node: ast.Call, place: Place) -> bool:

@@ -82,6 +82,13 @@ def of(code: Code, place: Place) -> Endpoint | None:
     return _of_class(code, place) or _by_shape(code, place)
 
 
+def is_outermost(decorator: ast.expr, endpoint: Endpoint) -> bool:
+    """Whether a decorator registers the endpoint with its framework, or only marks it."""
+    func = decorator.func if isinstance(decorator, ast.Call) else decorator
+    routes = isinstance(decorator, ast.Call) and isinstance(func, ast.Attribute) and (func.attr in _VERBS or func.attr in _DECORATORS)
+    return decorator is endpoint.route or routes or last(func) in _DJANGO_DECORATORS
+
+
 def reads_body(endpoint: Endpoint, inside: Iterable[Place]) -> bool:
     """Whether the endpoint itself, or what it calls, reads the body: only then does it see what the boundary gives it."""
     if endpoint.framework is not Framework.DJANGO or endpoint.place.owner:

@@ -15,6 +15,9 @@ from .syntax import descend
 FIELDS = {"info": "serverInfo", "capabilities": "capabilities", "instructions": "instructions"}
 # As models of a framework spell them, beside the names of the wire.
 _SPELLINGS = {"server_info": "serverInfo", "protocol_version": "protocolVersion", "client_info": "clientInfo"}
+OF_APPLICATION = frozenset({"flask.current_app", "flask.g"})
+"""What means something only while a request is served, whichever that is."""
+_OF_REQUEST = frozenset({"flask.request", "flask.session"})
 _BUILTINS = frozenset(dir(builtins))
 _MAX_DEPTH = 8
 _CHANGING = frozenset({"update", "setdefault", "pop", "clear", "popitem"})
@@ -295,11 +298,18 @@ def _part(code: Code, node: ast.expr, place: Place, literal: bool) -> Part | Unk
     spelling = _spelled(node, place, len(_body(place)), 0, literal)
     if isinstance(spelling, Unknown):
         return spelling
+    asked = {place.unit.names.imports.get(name) for name in spelling.names}
+    if asked & _OF_REQUEST:
+        return Unknown("the initialize answer depends on the request", place, node)
     if "cls" in spelling.names:
         return Unknown("the initialize answer depends on the class that it is asked of", place, node)
     if "self" in spelling.names:
         needs = Needs.INSTANCE
-    elif any(not is_pure(call) for call in spelling.calls()) or any(_changes(name, place) for name in spelling.names):
+    elif (
+        asked & OF_APPLICATION
+        or any(not is_pure(call) for call in spelling.calls())
+        or any(_changes(name, place) for name in spelling.names)
+    ):
         needs = Needs.CALL
     else:
         needs = Needs.IMPORT

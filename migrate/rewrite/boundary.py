@@ -13,7 +13,7 @@ from ..facts.code import Place, Unit
 from ..facts.emissions import Emission, Send, block_of, is_flush, leaving
 from ..facts.functions import Def, Module
 from ..facts.hooks import Blocker, Hook, Strategy, has_usual_self
-from ..facts.identity import Needs, Part, Spelling, is_builtin, is_defined_by, is_pure
+from ..facts.identity import OF_APPLICATION, Needs, Part, Spelling, is_builtin, is_defined_by, is_pure
 from ..facts.sessionless import Way
 from ..facts.syntax import descend
 from ..rule import Era
@@ -294,8 +294,12 @@ class _Wire:
     def _hosted(self) -> hosting.Hosting | None:
         if not self.hook.hosts:
             return None
+        identity = self.hook.identity
+        targets = identity.place.unit.names.imports
+        parts = (identity.info, identity.capabilities, identity.instructions)
+        within = any(targets.get(name) in OF_APPLICATION for part in parts if part for name in part.names)
         try:
-            hosted = hosting.host(self.hook.hosts, self.handle, self.step)
+            hosted = hosting.host(self.hook.hosts, self.handle, within=within)
         except hosting.Unhosted as doubt:
             self._stop(self._at(doubt.place), doubt.reason, doubt.way_out)
         self.parts |= hosted.parts
@@ -582,7 +586,7 @@ class _Wire:
                 yield from cut.branch(self.tree, branch)
                 continue
             joint: type[ast.boolop] = ast.Or if condition.seen else ast.And
-            made = f"{text} or {self.handle}.modern" if condition.seen else f"{text} and not {self.handle}.modern"
+            made = sessions.spared(text, self.handle, seen=condition.seen)
             alone = isinstance(parent, ast.If | ast.While | ast.match_case | ast.Return | ast.Assert)
             same = isinstance(parent, ast.BoolOp) and isinstance(parent.op, joint)
             yield Edit(self.module.span(node), made if alone or same else f"({made})")
