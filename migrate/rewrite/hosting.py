@@ -7,13 +7,14 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from ..facts.code import Place
-from ..facts.endpoints import Endpoint
+from ..facts.endpoints import Endpoint, is_outermost
 from ..facts.frameworks import Application, Framework, made
 from ..facts.functions import Def, Module, dotted
 from ..facts.hooks import Host
+from ..facts.syntax import descend
 from ..source import Span
 from .edits import Edit
-from .lines import above, below, block, indent_of, line_start, start_of
+from .lines import above, below, block, indent_of, line_start, next_line, start_of
 from .module import Part
 
 # Frameworks whose handlers are decorated, with the name of the decorator.
@@ -47,14 +48,17 @@ class Unhosted(Exception):
         self.place, self.reason, self.way_out = place, reason, way_out
 
 
-def host(hosts: Iterable[Host], handle: str, step: str) -> Hosting:
-    """The wiring of all endpoints of one module. Raises Unhosted."""
-    return _Hosting(tuple(hosts), handle, step).hosting()
+def host(hosts: Iterable[Host], handle: str, *, within: bool) -> Hosting:
+    """The wiring of all endpoints of one module. Raises Unhosted.
+
+    `within` is whether the boundary has to be reached from inside of the application, whose context it needs.
+    """
+    return _Hosting(tuple(hosts), handle, within).hosting()
 
 
 class _Hosting:
-    def __init__(self, hosts: tuple[Host, ...], handle: str, step: str) -> None:
-        self.hosts, self.handle, self.step = hosts, handle, step
+    def __init__(self, hosts: tuple[Host, ...], handle: str, within: bool) -> None:
+        self.hosts, self.handle, self.within = hosts, handle, within
         self.module: Module = hosts[0].endpoint.place.unit.module
         self.parts: set[Part] = set()
         self.lines: list[str] = []
@@ -99,7 +103,7 @@ class _Hosting:
         """Whether the boundary goes around the application or router, not around the handler."""
         if endpoint.framework is Framework.FASTAPI:
             return True
-        if endpoint.framework not in {Framework.STARLETTE, Framework.FLASK} or not endpoint.paths:
+        if endpoint.framework not in {Framework.STARLETTE, Framework.FLASK} or not endpoint.paths or self.within:
             return False
         app = endpoint.app or self._only(endpoint)
         return app is not None and not app.router and app.place.unit is endpoint.place.unit
@@ -131,12 +135,31 @@ class _Hosting:
             first = body[1] if len(body) > 1 and isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant) else body[0]
             yield above(self.module, first, f"{line}\n")
         else:
-            statement = self._statement(app.made)
-            targets = [dotted(target) for target in _targets(statement)]
-            if app.name not in targets:
-                raise Unhosted(place, f"where `{app.name}` is made it has no name yet", "wire the application by hand")
-            self.starts.append(start_of(self.module, statement))
-            yield below(self.module, statement, f"{line}\n")
+            for statement in self._makings(app, place):
+                self.starts.append(start_of(self.module, statement))
+                yield below(self.module, statement, f"{line}\n")
+
+    def _makings(self, app: Application, place: Place) -> Iterator[ast.stmt]:
+        """The statements that make an application: one for each branch, or those that make it anew."""
+        ours = [one for one in made(place.unit) if one.name == app.name and self._is_same(one.place, app.place)]
+        statements = {self._statement(one.made): one for one in ours if one.made is not None}
+        if not any(one.made is app.made for one in statements.values()):
+            raise Unhosted(place, f"where `{app.name}` is made it has no name yet", "wire the application by hand")
+        given = app.place.function is not None and app.name in app.place.function.parameters
+        for node in (*self.module.nodes(ast.Assign), *self.module.nodes(ast.AnnAssign)):
+            if app.name not in map(dotted, _targets(node)) or not self._is_same(Place(place.unit, self.module.function_of(node)), app.place):
+                continue
+            one = statements.get(node)
+            if given or (one is None and not _keeps(node.value, app.name)) or (one is not None and (one.router or one.framework is not app.framework)):
+                raise Unhosted(place, f"`{app.name}` is not always the application that is made here", "wire the application by hand")
+        for statement in statements:
+            if getattr(self.module.parents[statement], "lineno", 0) == statement.lineno:
+                raise Unhosted(place, f"`{app.name}` is made on the line of another statement", "give it a line of its own")
+            yield statement
+
+    def _is_same(self, one: Place, other: Place) -> bool:
+        """Whether two places see the same names: those of one function, or of the objects of one class."""
+        return one.function is other.function or (bool(one.owner) and one.owner == other.owner)
 
     def _router(self, paths: tuple[str, ...], app: Application, place: Place) -> Iterator[Edit]:
         """`route_class=` for the router: it needs neither the application nor the prefixes that it gets there."""
@@ -151,23 +174,25 @@ class _Hosting:
             raise Unhosted(place, "the path of the endpoint is not known", "write the router's prefix out")
         self.parts.add(Part.FASTAPI_ROUTE)
         self.starts.append(start_of(self.module, self._statement(app.made)))
-        yield _argument(self.module, app.made, f"route_class={self.handle}.fastapi_route({_path(whole)})")
+        yield from _argument(self.module, app.made, f"route_class={self.handle}.fastapi_route({_path(whole)})")
 
     # -- handlers ------------------------------------------------------------------
     def _decorated(self, endpoint: Endpoint, part: Part, paths: tuple[str, ...]) -> Iterator[Edit]:
         assert endpoint.place.function
         node = endpoint.place.function.node
         arguments = f"({_path(paths) if paths else ''})" if endpoint.framework in _WITH_PATH else ""
-        yield self._above(node, f"@{self.handle}.{part.value}{arguments}")
+        # Decorators of the server's own may read the body; those that route, or only mark the function, stay above.
+        own = next((d for d in node.decorator_list if not is_outermost(d, endpoint)), None)
+        yield self._above(node, f"@{self.handle}.{part.value}{arguments}", own)
 
     def _view(self, endpoint: Endpoint) -> ast.ClassDef | None:
         """The class of a view: around the whole of it the boundary sees verbs that have no method, and what runs before one."""
         return endpoint.place.unit.classes.get(endpoint.place.owner) if endpoint.place.owner else None
 
-    def _above(self, node: Def | ast.ClassDef, text: str) -> Edit:
-        """A decorator directly above a definition, below its others."""
+    def _above(self, node: Def | ast.ClassDef, text: str, decorator: ast.expr | None = None) -> Edit:
+        """One more decorator, directly above a definition or above another decorator of it."""
         self.starts.append(start_of(self.module, node))
-        start = self.module.span(node).start
+        start = self.module.span(node if decorator is None else decorator).start
         at = line_start(self.module.source, start)
         return Edit(Span(at, at), f"{indent_of(self.module.source, start)}{text}{self.module.source.newline}")
 
@@ -201,6 +226,13 @@ def _path(paths: tuple[str, ...]) -> str:
     return quoted[0] if len(quoted) == 1 else f"({', '.join(quoted)})"
 
 
+def _keeps(value: ast.expr | None, name: str) -> bool:
+    """Whether a name that is given this value still leads to the application, or to none: `app = Cors(app)`, `app = None`."""
+    if value is None or (isinstance(value, ast.Constant) and value.value is None):
+        return True
+    return any(isinstance(n, ast.expr) and dotted(n) == name for n in descend(value))
+
+
 def _targets(statement: ast.stmt) -> list[ast.expr]:
     match statement:
         case ast.Assign(targets=found):
@@ -210,18 +242,22 @@ def _targets(statement: ast.stmt) -> list[ast.expr]:
     return []
 
 
-def _argument(module: Module, call: ast.Call, text: str) -> Edit:
+def _argument(module: Module, call: ast.Call, text: str) -> Iterator[Edit]:
     """One more keyword argument, as the others stand: on lines of their own, or behind the last one."""
     source, span = module.source, module.span(call)
     close = span.end - 1
     arguments: list[ast.expr] = [*call.args, *(keyword.value for keyword in call.keywords)]
     if not arguments:
-        return Edit(Span(close, close), text)
+        yield Edit(Span(close, close), text)
+        return
     end = max(module.span(argument).end for argument in arguments)
     tail = source.utf8[end:close]
-    comma = b"," in tail.split(b"#")[0]
-    if b"\n" in tail:
-        indent = indent_of(source, max(module.span(argument).start for argument in arguments))
-        at = end + tail.index(b",") + 1 if comma else end
-        return Edit(Span(at, at), block(source, f"{'' if comma else ','}\n{indent}{text},"))
-    return Edit(Span(end, close), f", {text}")
+    if b"\n" not in tail:
+        yield Edit(Span(end, close), f", {text}")
+        return
+    if b"," not in tail.split(b"#")[0]:
+        yield Edit(Span(end, end), ",")
+    # A comment behind the last argument speaks of that one.
+    at = next_line(source, end)
+    indent = indent_of(source, max(module.span(argument).start for argument in arguments))
+    yield Edit(Span(at, at), block(source, f"{indent}{text},\n"))
