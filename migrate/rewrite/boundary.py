@@ -16,6 +16,7 @@ from ..facts.hooks import Blocker, Hook, Strategy, has_usual_self
 from ..facts.identity import OF_APPLICATION, Needs, Part, Spelling, is_builtin, is_defined_by, is_pure
 from ..facts.sessionless import Way
 from ..facts.syntax import descend
+from ..facts.vocabulary import KEPT_REQUESTS
 from ..rule import Era
 from ..source import Span
 from . import asking, cut, hosting, module, sessions
@@ -217,7 +218,7 @@ class _Wire:
     def _call(self, texts: dict[str, str]) -> str:
         arguments = list(texts.values())
         if self.hook.methods is not None:
-            names = [f'"{name}"' for name in sorted(self.hook.methods)]
+            names = [f'"{name}"' for name in _families(self.hook.methods)]
             flat = f"{{{', '.join(names)}}}" if names else "()"
             if len(flat) > 80:
                 flat = "{\n" + "".join(f"    {name},\n" for name in names) + "}"
@@ -635,6 +636,15 @@ class _Wire:
 
     def _stop(self, span: Span, reason: str, way_out: str = "") -> NoReturn:
         raise _Stop(Blocker(self.hook.place.unit, span, reason, way_out))
+
+
+def _families(methods: frozenset[str]) -> list[str]:
+    """The methods, those of one kind under its name where all are there."""
+    kinds = {method.partition("/")[0] for method in methods}
+    whole = {
+        kind for kind in kinds if (every := {m for m in KEPT_REQUESTS if m.startswith(f"{kind}/")}) and len(every) > 1 and every <= methods
+    }
+    return sorted([*whole, *(method for method in methods if method not in KEPT_REQUESTS or method.partition("/")[0] not in whole)])
 
 
 def _beside(package: str | None, name: str) -> str:

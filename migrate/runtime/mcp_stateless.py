@@ -30,6 +30,11 @@ _CACHEABLE = _LISTS | {"resources/read", "server/discover"}
 _NAMED = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
 # What servers say of a name that they do not know.
 _UNKNOWN = re.compile(r"unknown|unsupported|invalid|no such|n[o']t (be )?(found|exist|available|registered)", re.I)
+_FAMILIES = {
+    "prompts": ("prompts/list", "prompts/get"),
+    "resources": ("resources/list", "resources/read", "resources/templates/list"),
+    "tools": ("tools/list", "tools/call"),
+}
 # The capability to claim for methods that begin with this word.
 _FEATURES = {word: word for word in ("tools", "prompts", "resources", "tasks")} | {"completion": "completions"}
 # Claims that are left out, because nothing here serves them.
@@ -133,7 +138,7 @@ class InputRequired(Ending):
 
 # [/ask]
 class Stateless:
-    """What the server says of itself, and the hooks for its code. `methods` are the requests that it answers.
+    """What the server says of itself, and the hooks for its code. `methods` are the requests that it answers, or whole families.
 
     The first three may be functions without arguments, which are called when the answer is needed.
     """
@@ -143,7 +148,8 @@ class Stateless:
         *, methods: Collection[str] | None = None, legacy: bool = True,
     ) -> None:
         self.info, self.capabilities, self.instructions = info, capabilities, instructions
-        self.methods, self.legacy = methods, legacy
+        self.methods = None if methods is None else {name for word in methods for name in _FAMILIES.get(word, (word,))}
+        self.legacy = legacy
         self._met_legacy, self._last_modern = False, not legacy
         # Of lists in one page, by the word that they begin with: all names that were ever in them.
         self._listed: dict[str, set[str]] = {}
