@@ -91,7 +91,8 @@ def is_outermost(decorator: ast.expr, endpoint: Endpoint) -> bool:
 
 def reads_body(endpoint: Endpoint, inside: Iterable[Place]) -> bool:
     """Whether the endpoint itself, or what it calls, reads the body: only then does it see what the boundary gives it."""
-    if endpoint.framework is not Framework.DJANGO or endpoint.place.owner:
+    by_view = endpoint.framework is Framework.DJANGO and not endpoint.place.owner
+    if not by_view and endpoint.framework is not Framework.TORNADO:
         return True
     for place in inside:
         for node in place.nodes:

@@ -87,7 +87,7 @@ def made(unit: Unit) -> Iterator[Application]:
     for place in unit.places:
         for node in place.nodes:
             match node:
-                case ast.Assign(targets=[goal], value=ast.Call() as call) | ast.AnnAssign(target=goal, value=ast.Call() as call):
+                case ast.Assign(targets=[goal, *_], value=ast.Call() as call) | ast.AnnAssign(target=goal, value=ast.Call() as call):
                     if (kind := _kind(call.func, place)) is not None and dotted(goal):
                         yield Application(*kind, place, dotted(goal), call)
 

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from ..facts.code import Place
+from ..facts.code import Place, last
 from ..facts.endpoints import Endpoint, is_outermost
 from ..facts.frameworks import Application, Framework, made
 from ..facts.functions import Def, Module, dotted
@@ -105,6 +105,9 @@ class _Hosting:
             return True
         if endpoint.framework not in {Framework.STARLETTE, Framework.FLASK} or not endpoint.paths or self.within:
             return False
+        # Where something is mounted, what a route says need not be the path of a request.
+        if endpoint.framework is Framework.STARLETTE and any(last(c.func) in {"Mount", "mount"} for c in self.module.nodes(ast.Call)):
+            return False
         app = endpoint.app or self._only(endpoint)
         return app is not None and not app.router and app.place.unit is endpoint.place.unit
 
@@ -141,16 +144,20 @@ class _Hosting:
 
     def _makings(self, app: Application, place: Place) -> Iterator[ast.stmt]:
         """The statements that make an application: one for each branch, or those that make it anew."""
-        ours = [one for one in made(place.unit) if one.name == app.name and self._is_same(one.place, app.place)]
+        ours = [one for one in made(place.unit) if self._is_same(one.place, app.place)]
         statements = {self._statement(one.made): one for one in ours if one.made is not None}
+        statements = {node: one for node, one in statements.items() if app.name in map(dotted, _targets(node))}
         if not any(one.made is app.made for one in statements.values()):
             raise Unhosted(place, f"where `{app.name}` is made it has no name yet", "wire the application by hand")
         given = app.place.function is not None and app.name in app.place.function.parameters
         for node in (*self.module.nodes(ast.Assign), *self.module.nodes(ast.AnnAssign)):
-            if app.name not in map(dotted, _targets(node)) or not self._is_same(Place(place.unit, self.module.function_of(node)), app.place):
+            if app.name not in map(dotted, _targets(node)) or not self._is_same(
+                Place(place.unit, self.module.function_of(node)), app.place
+            ):
                 continue
             one = statements.get(node)
-            if given or (one is None and not _keeps(node.value, app.name)) or (one is not None and (one.router or one.framework is not app.framework)):
+            other = one is not None and (one.router or one.framework is not app.framework)
+            if given or other or (one is None and not _keeps(node.value, app.name)):
                 raise Unhosted(place, f"`{app.name}` is not always the application that is made here", "wire the application by hand")
         for statement in statements:
             if getattr(self.module.parents[statement], "lineno", 0) == statement.lineno:
