@@ -135,8 +135,12 @@ def sessionless(ctx: Context) -> Sessionless | None:
 def _hosts(ctx: Context) -> Iterator[FileFacts]:
     """The files that put the boundary of an HTTP host before code that this file holds."""
     for path, file in ctx.project.files.items():
-        if (file.boundary or file.borrows) and any(word in file.source.utf8 for word in _MENTIONS) and _reaches(path, ctx):
+        if (file.boundary or file.borrows) and ctx.project.once(path, _mentions) and _reaches(path, ctx):
             yield file
+
+
+def _mentions(file: FileFacts) -> bool:
+    return any(word in file.source.utf8 for word in _MENTIONS)
 
 
 def _reaches(path: str, ctx: Context) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TypeVar
@@ -13,6 +13,7 @@ from .syntax import children
 
 Def = ast.FunctionDef | ast.AsyncFunctionDef
 Node = TypeVar("Node", bound=ast.AST)
+Found = TypeVar("Found")
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
@@ -62,6 +63,13 @@ class Module:
     functions: dict[str, Function] = field(default_factory=dict)
     parents: dict[ast.AST, ast.AST] = field(default_factory=dict)
     kinds: dict[type[ast.AST], list[ast.AST]] = field(default_factory=dict)
+    _once: dict[Callable[[Module], object], object] = field(default_factory=dict)
+
+    def once(self, find: Callable[[Module], Found]) -> Found:
+        """What can be found out from this module alone; several ask for it, and whoever reads it first keeps it for them."""
+        if find not in self._once:
+            self._once[find] = find(self)
+        return self._once[find]  # type: ignore[return-value]
 
     def nodes(self, kind: type[Node]) -> list[Node]:
         """All nodes of one type, in source order: a look-up, where a walk of its own would cost as much as `read`."""

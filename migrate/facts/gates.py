@@ -49,13 +49,16 @@ def gates(module: Module) -> Iterator[Gate]:
         yield Gate(module.span(node), "first-message", _scope(module, node), expects=str(asked))
 
 
-def conditions(module: Module) -> Iterator[Condition]:
+def conditions(module: Module) -> tuple[Condition, ...]:
     """Everything outside of the handshake's own code that is done, or not done, because the handshake has happened."""
-    found: set[ast.expr] = set()
+    return module.once(_conditions)
+
+
+def _conditions(module: Module) -> tuple[Condition, ...]:
+    found: dict[ast.expr, Condition] = {}
     for condition in (*_flagged(module), *_marked(module)):
-        if condition.node not in found:
-            found.add(condition.node)
-            yield condition
+        found.setdefault(condition.node, condition)
+    return tuple(found.values())
 
 
 def _flagged(module: Module) -> Iterator[Condition]:
@@ -291,30 +294,30 @@ def _marks(module: Module, own: frozenset[ast.AST]) -> dict[str, set[str]]:
     if not own:
         return {}
     kept: dict[str, set[str]] = {}
-    other: set[str] = set()
     stored: list[ast.Assign | ast.AnnAssign | ast.AugAssign] = [
         *module.nodes(ast.Assign),
         *module.nodes(ast.AnnAssign),
         *module.nodes(ast.AugAssign),
     ]
+    filled = [(c, c.func.value) for c in module.nodes(ast.Call) if isinstance(c.func, ast.Attribute) and c.func.attr in _FILLS]
     for node in stored:
-        value = node.value
-        for target in targets(node):
-            place = spot(target, module)
-            if not place or value is None:
-                continue
-            if node in own:
-                if _outlives(target, node, module):
-                    kept.setdefault(place, set()).add(ast.unparse(value))
-            elif not _is_empty(value):
-                other.add(place)
-    for call in module.nodes(ast.Call):
-        if isinstance(call.func, ast.Attribute) and call.func.attr in _FILLS and (place := spot(call.func.value, module)):
-            if call not in own:
-                other.add(place)
-            elif _outlives(call.func.value, call, module):
-                kept.setdefault(place, set()).add("")
-    clients = {f"{s.name.lstrip('.')}{f'[{s.key}]' if s.key else ''}" for s in clientstate.capabilities(module)} if kept else set()
+        if node in own and node.value is not None:
+            for target in targets(node):
+                if (place := spot(target, module)) and _outlives(target, node, module):
+                    kept.setdefault(place, set()).add(ast.unparse(node.value))
+    for call, value in filled:
+        if call in own and (place := spot(value, module)) and _outlives(value, call, module):
+            kept.setdefault(place, set()).add("")
+    if not kept:
+        return {}
+    # What anything else fills as well does not tell.
+    other = {spot(value, module) for call, value in filled if call not in own}
+    for node in stored:
+        if node not in own and node.value is not None:
+            places = {spot(target, module) for target in targets(node)} & kept.keys()
+            if places and not _is_empty(node.value):
+                other |= places
+    clients = {f"{s.name.lstrip('.')}{f'[{s.key}]' if s.key else ''}" for s in clientstate.capabilities(module)}
     return {place: values for place, values in kept.items() if place not in other and place not in clients and values - _EMPTY}
 
 

@@ -48,9 +48,14 @@ def _ids(function: Function, module: Module) -> Iterator[str]:
     calls: list[ast.Call] | None = None
     for name in function.parameters:
         if calls is None:
-            calls = [call for call in module.nodes(ast.Call) if module.callee(call, module.function_of(call)) is function]
+            named = (call for call in module.nodes(ast.Call) if _names(call.func, function.short))
+            calls = [call for call in named if module.callee(call, module.function_of(call)) is function]
         if calls and all(_is_id(bound(call, function, name)) for call in calls):
             yield name
+
+
+def _names(node: ast.AST, name: str) -> bool:
+    return (isinstance(node, ast.Name) and node.id == name) or (isinstance(node, ast.Attribute) and node.attr == name)
 
 
 def _is_id(node: ast.expr | None, names: Collection[str] = ()) -> bool:
@@ -122,8 +127,12 @@ def _tells_apart(module: Module) -> bool:
     stored: list[ast.Assign | ast.NamedExpr] = [*module.nodes(ast.Assign), *module.nodes(ast.NamedExpr)]
     if any(isinstance(n, ast.Subscript) and _says(n.slice, "id") for node in stored for n in descend(node.value)):
         return True
+    # Most modules say it by a name, and to find out which names hold an id takes ten times as long.
+    asked = [node for test in _conditions(module) for node in descend(test)]
+    if any(map(_asks, asked)):
+        return True
     known = {name for function in module.functions.values() for name in _ids(function, module)}
-    return any(_asks(node, known) for test in _conditions(module) for node in descend(test))
+    return bool(known) and any(_names(node, name) for node in asked for name in known)
 
 
 def _is_of_notifications(text: str) -> bool:
@@ -131,12 +140,12 @@ def _is_of_notifications(text: str) -> bool:
     return (text.startswith("notif") and text not in METHODS) or text == "notifications/cancelled"
 
 
-def _asks(node: ast.AST, ids: Collection[str]) -> bool:
+def _asks(node: ast.AST) -> bool:
     match node:
         case ast.Constant(value="id"):
             return True
         case ast.Name(id=name) | ast.Attribute(attr=name):
-            return name in ids or _ID.search(name.lower()) is not None or "notif" in name.lower()
+            return _ID.search(name.lower()) is not None or "notif" in name.lower()
     return False
 
 
