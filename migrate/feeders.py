@@ -74,13 +74,14 @@ def _lies_below(folder: Module, root: Module) -> bool:
 
 
 def _imports(data: bytes, stems: re.Pattern[bytes]) -> Iterator[tuple[int, Module]]:
-    """The modules that the text may import, with the dots of a relative one, by statements that hold one of the stems."""
+    """The modules that the text may import, with the dots of a relative one, by statements that may name one of the stems."""
     for match in _IMPORT.finditer(data):
         if stems.search(match[1]) and _begins_line(data, match.start()):
             for name in match[1].decode("ascii", "replace").split(","):
                 yield 0, tuple(name.split()[0].split(".")) if name.strip() else ()
     for match in _FROM.finditer(data):
-        if stems.search(match[0]) and _begins_line(data, match.start()):
+        # `from . import b` names no module: it is the package around the file.
+        if (match[1][:1] == b"." or stems.search(match[0])) and _begins_line(data, match.start()):
             text = match[1].decode("ascii", "replace")
             dots = len(text) - len(text.lstrip("."))
             parts = tuple(part for part in text.split(".") if part)

@@ -132,9 +132,6 @@ OTHER_PROTOCOLS = (
 
 # A file with the word on the left, whatever its capitals, may hold protocol code if it also has one of those on the right.
 _GATE: tuple[tuple[bytes, tuple[bytes, ...]], ...] = (
-    (b"mcp-session-i", (b"mcp-session-id", b"mcp-Session-I", b"Mcp-session-id", b"Mcp-Session-I", b"MCP-Session-I")),
-    (b"mcp_session_id", (b"mcp_session_id", b"MCP_SESSION_ID")),
-    (b"mcpmethod", (b"McpMethod", b"MCPMethod")),
     (b"rotocol", (b"protocolVersion", b"protocol_version", b"PROTOCOL_VERSION", b"modelcontextprotocol")),
     (b"jsonrpc", (b"jsonrpc", b"JSONRPC")),
     (b"initialize", (b'"initialize"', b"'initialize'")),
@@ -143,6 +140,11 @@ _GATE: tuple[tuple[bytes, tuple[bytes, ...]], ...] = (
     (b"send_", tuple(sorted(call.encode() for call in SESSION_CALLS if call.startswith("send_")))),
     (b"session.", tuple(sorted(f"session.{call}(".encode() for call in SESSION_CALLS if not call.startswith("send_")))),
 )
+# Where the protocol is named, whatever the capitals.
+_NAMED = (
+    b"mcp-session-id", b"mcp-Session-I", b"Mcp-session-id", b"Mcp-Session-I", b"MCP-Session-I", b"mcp_session_id", b"MCP_SESSION_ID",
+    b"McpMethod", b"MCPMethod",
+)  # fmt: skip
 # The SDK, or a module beside this one that bears the protocol's name; of a package of that name, most modules speak of other things.
 _IMPORT = re.compile(rb"\b(?:from|import)[ \t]+(?:(?:fast)?mcp\b|mcp_\w+[ \t]*(?:import|as|,|#|\r?$))", re.MULTILINE)
 # Before the whole expression above, what it needs: one that begins with a literal is searched for four times as fast.
@@ -170,4 +172,8 @@ def may_speak(data: bytes) -> bool:
     for word, spellings in _GATE:
         if word in small and any(spelling in data for spelling in spellings):
             return True
-    return _METHOD.search(data) is not None or (_IMPORTED.search(data) is not None and _IMPORT.search(data) is not None)
+    if _METHOD.search(data) is not None:
+        return True
+    if b"mcp" not in small:
+        return False
+    return any(name in data for name in _NAMED) or (_IMPORTED.search(data) is not None and _IMPORT.search(data) is not None)
