@@ -367,3 +367,19 @@ def test_names_that_the_identity_uses_below_the_application_are_asked_for_later(
 def test_the_modern_era_has_no_legacy_side(era: Era) -> None:
     text = wired(FASTAPI + "app = FastAPI()\n" + POST + HANDLE, era)
     assert ("legacy=False" in text) is (era is Era.MODERN)
+
+
+MORE = POST.replace("/mcp", "/rpc").replace("post(body", "rpc(body").replace("handle", "other")
+
+
+def test_two_servers_behind_one_application_are_told_and_left_alone() -> None:
+    assert "two servers behind one application" in refused(
+        FASTAPI + "app = FastAPI()\n" + POST + MORE + HANDLE + HANDLE.replace("handle", "other")
+    )
+
+
+def test_two_servers_with_an_application_each_are_both_wired() -> None:
+    text = FASTAPI + "app = FastAPI()\nrpc_app = FastAPI()\n" + POST + MORE.replace("@app", "@rpc_app")
+    after = wired(text + HANDLE + HANDLE.replace("handle", "other"))
+    assert after.count(" = Stateless(") == 2
+    assert after.count(".asgi, path=") == 2

@@ -125,7 +125,7 @@ class Hooks:
                     taken.update(answer.inside or self._inside(answer.place))
                     out = [o for o in out if not isinstance(o, Blocker) or not self._covers(answer, o)]
                 out.append(answer)
-        return [*self._apart(out, found)]
+        return [*self._apart([*self._alone(out)], found)]
 
     def _beside(self, hook: Hook, earlier: list[Hook]) -> Hook | Blocker:
         """A hook beside the earlier ones of its module, whose names are taken."""
@@ -134,6 +134,17 @@ class Hooks:
             reason = "two servers write through this, and only one of them can finish the replies"
             return self._block(shared[0].place, shared[0].dumps, reason, "give each server a writer of its own")
         return replace(hook, before=sum(one.place.unit is hook.place.unit for one in earlier))
+
+    def _alone(self, answers: list[Hook | Blocker]) -> Iterator[Hook | Blocker]:
+        """The answers, without hooks that share an application: a second boundary around it would go unseen behind the first."""
+        hosted = [(answer, set(map(_around, answer.hosts)) - {None}) for answer in answers if isinstance(answer, Hook)]
+        for answer in answers:
+            own = next((apps for hook, apps in hosted if hook is answer), set())
+            rival = next((hook for hook, apps in hosted if hook is not answer and apps & own), None)
+            if rival is not None and isinstance(answer, Hook):
+                reason = f"`{answer.place.name}` and `{rival.place.name}` are two servers behind one application"
+                answer = self._block(answer.place, None, reason, "put a boundary around the application for each of them")
+            yield answer
 
     def _apart(self, answers: list[Hook | Blocker], found: list[Chain]) -> Iterator[Hook | Blocker]:
         """The answers, without hooks on parts of one server: one of several dispatchers knows the handshake, the others do not."""
@@ -922,6 +933,17 @@ class Hooks:
         if isinstance(at, ast.expr | ast.stmt | ast.excepthandler):
             return Blocker(place.unit, module.span(at), reason, way_out)
         return Blocker(place.unit, Span(0, 0), reason, way_out)
+
+
+def _around(one: Host) -> object:
+    """The application or router that the boundary goes around; None where it goes around the endpoint alone."""
+    app = one.endpoint.app
+    match one.endpoint.framework:
+        case frameworks.Framework.FASTAPI | frameworks.Framework.FLASK if app is not None:
+            return app.made or (app.place, app.name)
+        case frameworks.Framework.STARLETTE:
+            return one.endpoint.place.unit
+    return None
 
 
 def _requests(methods: frozenset[str]) -> frozenset[str]:
