@@ -138,7 +138,7 @@ class InputRequired(Ending):
 
 # [/ask]
 class Stateless:
-    """What the server says of itself, and the hooks for its code. `methods` are the requests that it answers, or whole families.
+    """What the server says of itself, and the hooks for its code. `methods` are what it answers, or whole families.
 
     The first three may be functions without arguments, which are called when the answer is needed.
     """
