@@ -9,8 +9,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator
 from enum import Enum
+from functools import cached_property
 
-from .functions import Function, Module, bound, dotted
+from .functions import Function, Module, bound, dotted, targets
+from .shapes import is_empty_container
 from .syntax import descend
 
 FIELDS = frozenset({"result", "error"})
@@ -18,6 +20,7 @@ _ENVELOPE = FIELDS | {"id", "method"}
 _DELIVER = frozenset({"set_result", "put", "put_nowait", "append", "send", "send_nowait"})
 _UNWRAP = frozenset({"wait_for", "shield", "cast"})  # give back their first awaitable; `cast` its last argument
 _HANDLES = frozenset({"result", "get", "get_nowait", "popleft", "pop"})
+_PARSES = frozenset({"loads", "json", "get_json"})
 _MAX_DEPTH = 8
 
 Place = tuple[str | int, ...]
@@ -104,7 +107,7 @@ class Answers:
                     return known[name]
                 return None if name in self.bound(function) or name in function.parameters else (name,)
             case ast.Attribute(value=value, attr=attr):
-                text = dotted(node)
+                text = self.table(node)
                 if text.startswith(("self.", "cls.")) and text.count(".") == 1:
                     return (text,)
                 base = self.place(value, function)
@@ -118,6 +121,22 @@ class Answers:
             case ast.Call(func=ast.Attribute(value=value, attr="pop" | "get" | "setdefault")):
                 return self.place(value, function)
         return None
+
+    def table(self, node: ast.expr) -> str:
+        """The dotted name of a table; `session.waiting` is `self.waiting` where one class makes such a table for its objects."""
+        return f"self.{node.attr}" if isinstance(node, ast.Attribute) and node.attr in self._tables else dotted(node)
+
+    @cached_property
+    def _tables(self) -> frozenset[str]:
+        """Attributes that are made once in the module, as an empty table in a constructor."""
+        found: dict[str, list[bool]] = {}
+        for function in self.module.functions.values():
+            for node in function.own:
+                for target in targets(node):
+                    if isinstance(target, ast.Attribute):
+                        made = isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None and is_empty_container(node.value)
+                        found.setdefault(target.attr, []).append(made and function.short == "__init__" and dotted(target.value) == "self")
+        return frozenset(attr for attr, made in found.items() if made == [True])
 
     def _call(self, node: ast.Call, function: Function, depth: int) -> Kind:
         name = node.func.attr if isinstance(node.func, ast.Attribute) else node.func.id if isinstance(node.func, ast.Name) else ""
@@ -233,7 +252,7 @@ class Answers:
         values = self.bound(function).get(name, [])
         return bool(values) and all(
             any(
-                isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "loads" for node in descend(value)
+                isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _PARSES for node in descend(value)
             )
             for value in values
         )

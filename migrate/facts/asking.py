@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
 from .capabilities import Check, checks
+from .clientstate import levels, reads
 from .functions import Function, Module, walk
+from .syntax import descend
 from .waiters import CAPABILITIES, Doubt, Waiter, waiters
 
 _SESSION_CALLS = {
@@ -75,3 +78,19 @@ def asking(module: Module) -> Asking:
     """The questions of a module, those of hand-written waiters and those of SDK sessions."""
     found = list(waiters(module))
     return Asking(module, tuple(w for w in found if isinstance(w, Waiter)), tuple(d for d in found if isinstance(d, Doubt)))
+
+
+def asides(module: Module) -> Iterator[ast.AST]:
+    """What a 2026-07-28 request passes by once questions, looks at capabilities and the log level are rewired."""
+    found = asking(module)
+    for waiter in found.waiters:
+        for statement in waiter.function.node.body[waiter.start : waiter.stop]:
+            yield from descend(statement)
+    for check in found.checks():
+        if check.refuses:
+            yield from descend(check.test)
+        elif check.stored is not None:
+            yield from descend(check.stored)
+    for stored in levels(module):
+        for node, _ in reads(stored, module):
+            yield from descend(node)

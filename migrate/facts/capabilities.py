@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from .clientstate import Stored, capabilities, is_whole, reads
 from .functions import Function, Module, bound, dotted, following
 from .syntax import descend
-from .waiters import CAPABILITIES
+from .waiters import CAPABILITIES, requests
 
 ASKABLE = frozenset(CAPABILITIES.values())
 Asks = Callable[[ast.AST, Function], frozenset[str]]
@@ -47,7 +47,7 @@ def _checked(node: ast.expr, function: Function, stored: Stored, module: Module,
         capability = _named(stored.made, module)
     refuses = test is not node and _refuses(test, negative, capability, function, module, asks)
     refuses = refuses or (not is_whole(stored) and _refuses(test, negative, capability, function, module, asks))
-    yield Check(test, node, capability.strip("()"), negative=negative, refuses=refuses, whole=is_whole(stored))
+    yield Check(test, node, capability.strip("()<>"), negative=negative, refuses=refuses, whole=is_whole(stored))
     holder: ast.AST | None = module.parents.get(test)
     if isinstance(holder, ast.BoolOp) and isinstance(holder.op, ast.Or):
         holder = module.parents.get(holder)
@@ -85,7 +85,10 @@ def _calls(function: Function, module: Module) -> Iterator[tuple[ast.expr, Funct
 
 
 def _looked_at(node: ast.expr, function: Function, module: Module) -> tuple[ast.expr, str, bool]:
-    """The condition around a read of all capabilities, the one that it is about ("(name)" for a parameter), and its sense."""
+    """The condition around a read of all capabilities, the one that it is about, and its sense.
+
+    "(name)" is the one that a parameter names, "<name>" the one that a method needs which is a parameter.
+    """
     parent = module.parents.get(node)
     if isinstance(parent, ast.BoolOp) and isinstance(parent.op, ast.Or) and parent.values[0] is node:
         parent = module.parents.get(parent)  # (self.capabilities or {})
@@ -103,7 +106,19 @@ def _looked_at(node: ast.expr, function: Function, module: Module) -> tuple[ast.
     test, negative = _condition(test, negative, module)
     if isinstance(key, ast.Name) and key.id in function.parameters:
         return test, f"({key.id})", negative
+    if (method := _of_method(key, function, module)) is not None:
+        return test, f"<{method}>", negative
     return test, module.string(key) or "", negative
+
+
+def _of_method(key: ast.expr, function: Function, module: Module) -> str | None:
+    """The parameter whose capability a key is: `method.split("/")[0]`, as it stands or under a name."""
+    values = function.assigned.get(key.id, []) if isinstance(key, ast.Name) else [key]
+    match values:
+        case [ast.Subscript(value=ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="split" | "partition"), args=[by]), slice=at)]:
+            first = isinstance(at, ast.Constant) and at.value == 0
+            return name if first and module.string(by) == "/" and name in function.parameters else None
+    return None
 
 
 def _condition(test: ast.expr, negative: bool, module: Module) -> tuple[ast.expr, bool]:
@@ -133,6 +148,11 @@ def _refuses(test: ast.expr, negative: bool, capability: str, function: Function
         missing = after
     if not missing or not is_refusal(missing):
         return False
+    if capability.startswith("<"):
+        # The function goes on to send the very request whose capability it looks for.
+        name = capability.strip("<>")
+        own = [request for request in requests(function, module) if isinstance(request.method, ast.Name) and request.method.id == name]
+        return any(request.node in descend(statement) for request in own for statement in after)
     if capability.startswith("("):
         # `self.require("sampling")`: every caller must go on to ask for just that.
         calls = list(_calls(function, module))

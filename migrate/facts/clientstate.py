@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Set
 from dataclasses import dataclass
 from enum import Enum
 
-from .functions import Function, Module, dotted, is_shared, targets, walk
+from .functions import Function, Module, bound, dotted, is_shared, targets, walk
 from .syntax import descend
 
 _FALLBACKS = (ast.Dict, ast.Constant)
@@ -148,13 +148,26 @@ def _kept(module: Module, key: str, here: Callable[[Function], bool]) -> Iterato
 def _holders(key: str, function: Function, module: Module) -> frozenset[str | ast.expr]:
     """The expressions that are the client's own `key`, and the local names that something of it is assigned to."""
     found: set[str | ast.expr] = {node for node in function.own if isinstance(node, ast.expr) and _is_key(node, key, function, module)}
-    if key in function.parameters and function.short != "__init__":
+    if key in function.parameters and (function.short != "__init__" or _is_given(key, function, module)):
         found.add(key)  # handlers whose arguments are the members of params
     while True:
         more = {name for name, values in function.assigned.items() if name not in found and any(_taken(v, found) for v in values)}
         if not more:
             return frozenset(found)
         found |= more
+
+
+def _is_given(key: str, function: Function, module: Module) -> bool:
+    """Whether all objects of a class are made with the client's own `key`: what else they are made with is the server's."""
+    made = [
+        (call, maker)
+        for maker in module.functions.values()
+        if maker is not function
+        for call in maker.own
+        if isinstance(call, ast.Call) and dotted(call.func) == function.owner
+    ]
+    given = [(bound(call, function, key), maker) for call, maker in made]
+    return bool(given) and all(value is not None and _taken(value, _holders(key, maker, module)) for value, maker in given)
 
 
 def _taken(value: ast.expr, held: Set[str | ast.expr]) -> ast.expr | None:

@@ -24,12 +24,16 @@ _ELSEWHERE = frozenset(
         "map",
     }
 )
+_TASKS = frozenset({"create_task", "ensure_future"})
 _NO_REQUESTS = frozenset({"initialize", "notifications/initialized", "notifications/roots/list_changed"})
 _TABLES = ast.Dict | ast.List | ast.Tuple | ast.Call
 
 
-def swallowed(asking: Asking, boundary: frozenset[str]) -> Iterator[Doubt]:
-    """What would stop a question on its way from a tool to the boundary, or lose the request it belongs to."""
+def swallowed(asking: Asking, boundary: frozenset[str], *, tasks: bool = False) -> Iterator[Doubt]:
+    """What would stop a question on its way from a tool to the boundary, or lose the request it belongs to.
+
+    With `tasks` the boundary is told of requests that end in a task of their own.
+    """
     module = asking.module
     between = _between(asking, boundary)
     for name in between:
@@ -51,7 +55,7 @@ def swallowed(asking: Asking, boundary: frozenset[str]) -> Iterator[Doubt]:
                 case ast.Call(args=args, keywords=keywords):
                     called = dotted(node.func).rsplit(".", 1)[-1] or getattr(node.func, "attr", "")
                     together = any(k.arg == "return_exceptions" and isinstance(k.value, ast.Constant) and k.value.value for k in keywords)
-                    away = called in _ELSEWHERE or together or (called == "suppress" and "BaseException" in map(dotted, args))
+                    away = called in (_ELSEWHERE - _TASKS if tasks else _ELSEWHERE) or together or (called == "suppress" and "BaseException" in map(dotted, args))
                     given = [*args, *(k.value for k in keywords)]
                     if away and (called == "suppress" or any(_may_ask(argument, function, asking, between) for argument in given)):
                         yield Doubt(module.span(node), "a question that is asked in there would not reach the request that it belongs to")
@@ -111,7 +115,7 @@ def _is_dynamic(node: ast.AST, function: Function, module: Module) -> bool:
 def _may_ask(node: ast.AST, function: Function, asking: Asking, between: frozenset[str]) -> bool:
     shorts = {asking.module.functions[name].short for name in between}
     for inner in walk(node):
-        if isinstance(inner, ast.Name) and inner.id in shorts:
+        if isinstance(inner, ast.Name) and inner.id in shorts and inner.id not in function.assigned:
             return True
         if isinstance(inner, ast.Attribute) and inner.attr in shorts:
             return True

@@ -10,8 +10,9 @@ from enum import Enum
 from functools import cached_property
 from typing import NamedTuple
 
-from .code import Code, Place, Unit, assigned, last
-from .functions import bound, dotted
+from .asking import asides
+from .code import Class, Code, Place, Unit, assigned, last
+from .functions import Module, bound, dotted
 from .gates import handshake
 from .sessions import Condition, conditions, looked_up
 from .syntax import descend
@@ -63,6 +64,7 @@ class Sessionless:
     starts: tuple[Place, ...] = ()  # where requests come in
     spares: bool = True  # no session is made for such a request
     _absent: set[tuple[Place, str]] = field(default_factory=set)  # parameters that are given no session
+    _held: set[tuple[Class, str]] = field(default_factory=set)  # attributes of objects that are made with none
     _dead: dict[Unit, frozenset[ast.AST]] = field(default_factory=dict)
     _gone: frozenset[Place] = frozenset()
     _stored: dict[Place, dict[str, list[ast.Name]]] = field(default_factory=dict)
@@ -77,12 +79,14 @@ class Sessionless:
             self.inside = ()
         # Parameters grow until nothing changes: a session is handed from function to function.
         before = -1
-        while before < len(self._absent):
-            before = len(self._absent)
+        while before < len(self._absent) + len(self._held):
+            before = len(self._absent) + len(self._held)
             for place in self._living():
                 for node in place.nodes:
                     if isinstance(node, ast.Call) and node not in self._region(place.unit):
                         self._hand_on(node, place)
+                if place.function is not None and place.function.short == "__init__":
+                    self._held.update((Class(place.unit, place.function.owner), attr) for attr in self._taken(place))
 
     def gates(self) -> Iterator[Condition]:
         """What refuses such a request because it names no session."""
@@ -161,10 +165,13 @@ class Sessionless:
     def _region(self, unit: Unit) -> frozenset[ast.AST]:
         """What runs for the handshake and for removed methods only."""
         if unit not in self._dead:
-            found = set(handshake(unit.module))
+            found = {*handshake(unit.module), *asides(unit.module), *_legacy(unit.module)}
             for branch in unit.module.nodes(ast.If):
                 match branch.test:
                     case ast.Compare(ops=[ast.Eq()], comparators=[other]) if unit.module.string(other) in REMOVED_REQUESTS:
+                        found.update(n for statement in branch.body for n in descend(statement))
+                    case ast.Compare(left=left, ops=[ast.NotIn()]) if unit.module.string(left) == "method":
+                        # The answer of a client to a question, which 2026-07-28 does not send as a message.
                         found.update(n for statement in branch.body for n in descend(statement))
             self._dead[unit] = frozenset(found)
         return self._dead[unit]
@@ -201,6 +208,8 @@ class Sessionless:
                 return self._is_session(first, place, depth)
             case ast.IfExp(body=body, orelse=orelse):
                 return self.is_absent(body, place, depth) and self.is_absent(orelse, place, depth)
+            case ast.Attribute(value=value, attr=attr) if isinstance(node.ctx, ast.Load):
+                return self._is_held(value, attr, place)
             case ast.Subscript(slice=key) if isinstance(node.ctx, ast.Load):
                 return self._names_header(key, place, node.value) or self._is_session(key, place, depth)
             case ast.JoinedStr(values=values):
@@ -273,8 +282,33 @@ class Sessionless:
         asked = holder is not None and _OF_REQUEST.search(dotted(holder)) is not None
         return _HEADER.match(text) is not None or (asked and _QUERY.match(text) is not None)
 
+    def _is_held(self, value: ast.expr, attr: str, place: Place) -> bool:
+        """Whether an attribute is the session that its object was made with."""
+        if not any(held == attr for _, held in self._held):
+            return False
+        owner = self.code.type_of(value, place)
+        return (owner, attr) in self._held if owner is not None else isinstance(value, ast.Name | ast.Attribute)
+
+    def _taken(self, place: Place) -> Iterator[str]:
+        """The attributes to which a constructor gives a session that is not there."""
+        for node in place.nodes:
+            match node:
+                case ast.Assign(targets=[ast.Tuple(elts=goals)], value=ast.Tuple(elts=values)) if len(goals) == len(values):
+                    pairs = [*zip(goals, values, strict=True)]
+                case ast.Assign(targets=[goal], value=value) | ast.AnnAssign(target=goal, value=ast.expr() as value):
+                    pairs = [(goal, value)]
+                case _:
+                    continue
+            for goal, value in pairs:
+                if isinstance(goal, ast.Attribute) and dotted(goal.value) == "self" and self._is_session(value, place, 0):
+                    yield goal.attr
+
     def _hand_on(self, node: ast.Call, place: Place) -> None:
         target = self.code.target(node.func, place)
+        if isinstance(target, Class):
+            target = self.code.method(target, "__init__")
+            if target is not None and target not in self.inside and any(self._is_session(a, place, 0) for a in _arguments(node)):
+                self.inside += (target, *(one for one in self.code.reachable(target) if one not in (target, *self.inside)))
         targets = [target] if isinstance(target, Place) else self._tabled(node, place)
         for one in targets:
             if one.function is None:
@@ -314,7 +348,7 @@ class Sessionless:
                     if names or self._is_session(value, place, 0) or self._is_session(key, place, 0):
                         yield node
                 case ast.Call(func=func) if last(func) not in _SPEAKS | _LOOKS_UP and not self._is_known(node, place):
-                    for argument in (*node.args, *(keyword.value for keyword in node.keywords)):
+                    for argument in _arguments(node):
                         if self._is_session(argument, place, 0):
                             yield argument
                 case ast.Dict(keys=keys, values=values):
@@ -351,6 +385,8 @@ class Sessionless:
     def _is_known(self, node: ast.Call, place: Place) -> bool:
         """Whether the called function is one that is followed."""
         target = self.code.target(node.func, place)
+        if isinstance(target, Class):
+            target = self.code.method(target, "__init__")
         return (
             (isinstance(target, Place) and target in self.inside) or bool(self._tabled(node, place)) or "log" in dotted(node.func).lower()
         )
@@ -392,6 +428,48 @@ class Sessionless:
                     node = inner
                 case _:
                     return False
+
+
+def _legacy(module: Module) -> Iterator[ast.AST]:
+    """What a boundary keeps for earlier revisions: behind `if MCP.modern: return ...`, in the other branch, behind `not MCP.modern and`."""
+    tested: list[ast.If | ast.IfExp] = [*module.nodes(ast.If), *module.nodes(ast.IfExp)]
+    for node in tested:
+        modern = _is_modern(node.test)
+        if modern is None:
+            continue
+        branch: list[ast.AST] = [*_listed(node.orelse if modern else node.body)]
+        leaves = isinstance(node, ast.If) and isinstance(node.body[-1], ast.Return | ast.Raise | ast.Continue | ast.Break)
+        if modern and leaves:
+            for block in (getattr(module.parents[node], name, None) for name in ("body", "orelse", "finalbody")):
+                branch += block[block.index(node) + 1 :] if isinstance(block, list) and node in block else ()
+        for part in branch:
+            yield from descend(part)
+    for test in module.nodes(ast.BoolOp):
+        if _is_modern(test.values[0]) is isinstance(test.op, ast.Or):
+            for part in test.values[1:]:
+                yield from descend(part)
+
+
+def _listed(part: list[ast.stmt] | ast.expr) -> list[ast.stmt] | list[ast.expr]:
+    return part if isinstance(part, list) else [part]
+
+
+def _is_modern(test: ast.expr) -> bool | None:
+    """Whether a test holds for requests of 2026-07-28 (True), for others (False), or says something else."""
+    match test:
+        case ast.UnaryOp(op=ast.Not(), operand=operand):
+            inner = _is_modern(operand)
+            return None if inner is None else not inner
+        case ast.BoolOp(op=ast.And(), values=[first, *_]) if _is_modern(first) is False:
+            return False
+        case ast.Attribute(value=ast.Name(), attr="modern"):
+            return True
+    return None
+
+
+def _arguments(node: ast.Call) -> Iterator[ast.expr]:
+    yield from node.args
+    yield from (keyword.value for keyword in node.keywords)
 
 
 def _is_of_method(node: ast.AST, place: Place) -> bool:

@@ -148,12 +148,15 @@ def _proven(function: Function, request: Request, wanted: frozenset[str], answer
     )
     sends = _index(body, request.node)
     machinery = _machinery(function, request, answers) - reads
-    first = next(i for i, statement in enumerate(body) if _assigned([statement]) & machinery or i == sends or _stores(statement, tables))
+    kept = tables | counters
+    first = next(
+        i for i, statement in enumerate(body) if _assigned([statement]) & machinery or i == sends or _stores(statement, kept, answers)
+    )
     ready = max((i + 1 for i, statement in enumerate(body) if _assigned([statement]) & reads), default=0)
     start = max(first, ready)
-    if start > sends or any(_stores(statement, tables) for statement in body[:start]):
+    if start > sends or any(_stores(statement, tables, answers) for statement in body[:start]):
         return Doubt(span, "the question is still being put together while it is sent")
-    foreign = _foreign(body[start:], function, module, tables | counters)
+    foreign = _foreign(body[start:], function, module, kept, answers)
     if foreign is not None:
         return Doubt(module.span(foreign), "sending the question also does something else")
 
@@ -233,17 +236,19 @@ def _waited_on(function: Function, answers: Answers) -> frozenset[str]:
     return frozenset(found)
 
 
-def _stores(statement: ast.stmt, tables: frozenset[str]) -> bool:
+def _stores(statement: ast.stmt, tables: frozenset[str], answers: Answers) -> bool:
     """Whether the statement puts something into a table of waiting requests."""
     return any(
         isinstance(target, ast.Subscript | ast.Attribute)
-        and dotted(target.value if isinstance(target, ast.Subscript) else target) in tables
+        and answers.table(target.value if isinstance(target, ast.Subscript) else target) in tables
         for node in walk(statement)
         for target in targets(node)
     )
 
 
-def _foreign(statements: Sequence[ast.stmt], function: Function, module: Module, known: frozenset[str]) -> ast.stmt | None:
+def _foreign(
+    statements: Sequence[ast.stmt], function: Function, module: Module, known: frozenset[str], answers: Answers
+) -> ast.stmt | None:
     """A statement that has an effect beyond asking: it would be lost for a request that goes another way."""
     for statement in statements:
         for node in walk(statement):
@@ -252,7 +257,7 @@ def _foreign(statements: Sequence[ast.stmt], function: Function, module: Module,
                     for target in targets(node):
                         if isinstance(target, ast.Attribute | ast.Subscript):
                             base = target.value if isinstance(target, ast.Subscript) else target
-                            root = dotted(base)
+                            root = answers.table(base)
                             if root not in known and root.split(".")[0] not in _assigned(function.node.body):
                                 return node
                         elif isinstance(target, ast.Name) and is_shared(target.id, function) and target.id not in known:

@@ -40,8 +40,7 @@ def checked(check: Check, module: Module, era: Era, handle: str) -> Iterator[Edi
     elif check.stored is None:
         return
     elif check.whole:
-        stored = module.text(check.stored) if era is Era.DUAL else "{}"
-        yield Edit(module.span(check.stored), f"{handle}.client_capabilities({stored})")
+        yield Edit(module.span(check.stored), _asked("client_capabilities", check.stored, "{}", module, era, handle))
     elif check.capability:
         new = f'"{check.capability}" in {handle}.client_capabilities({{}})'
         yield Edit(
@@ -58,8 +57,7 @@ def levelled(module: Module, tree: Tree, era: Era, handle: str) -> Iterator[Edit
         for node, _ in reads(stored, module):
             span, text = module.span(node), module.text(node)
             if all_levels and is_whole(stored):
-                kept = text if era is Era.DUAL else _first_value(stored, module) or _SILENT
-                yield Edit(span, f"{handle}.log_level({kept})")
+                yield Edit(span, _asked("log_level", node, _first_value(stored, module) or _SILENT, module, era, handle))
             elif (found := _decides(node, module)) is not None:
                 yield from _passed(*found, module, tree, era, handle)
             elif _is_known_everywhere(stored, module):
@@ -68,6 +66,18 @@ def levelled(module: Module, tree: Tree, era: Era, handle: str) -> Iterator[Edit
                 yield Edit(span, f"({new} if {handle}.modern else {text})" if era is Era.DUAL else new)
             else:
                 yield Doubt(span, "how the log level is kept is not understood")
+
+
+def _asked(what: str, node: ast.expr, otherwise: str, module: Module, era: Era, handle: str) -> str:
+    """What the request in progress says, and for older clients what is kept of them."""
+    if era is Era.MODERN:
+        return f"{handle}.{what}({otherwise})"
+    if isinstance(node, ast.Attribute) and dotted(node.value) not in ("", "self", "cls"):
+        # What is kept in a session is not there without one.
+        asked = f"{handle}.{what}({otherwise}) if {handle}.modern else {module.text(node)}"
+        around = module.parents.get(node)
+        return asked if isinstance(around, ast.Call) and node in around.args else f"({asked})"
+    return f"{handle}.{what}({module.text(node)})"
 
 
 def _knows_all_levels(module: Module) -> bool:
