@@ -11,6 +11,7 @@ from typing import NoReturn
 
 from ..facts.code import Place, Unit
 from ..facts.emissions import Emission, Send, block_of, is_flush, leaving
+from ..facts.frameworks import Framework
 from ..facts.functions import Def, Module
 from ..facts.hooks import Blocker, Hook, Strategy, has_usual_self
 from ..facts.identity import OF_APPLICATION, Needs, Part, Spelling, is_builtin, is_defined_by, is_pure
@@ -27,6 +28,8 @@ from .module import Part as RuntimePart
 from .tree import Tree
 
 _STEM = PurePosixPath(module.FILE_NAME).stem
+# Where the boundary learns of a request that ends in a task of its own.
+_ASYNC = frozenset({Framework.FASTAPI, Framework.STARLETTE, Framework.ASGI})
 EITHER = "."
 """The package of a file that is run by its path as well as imported from its package."""
 _CONSTANTS = {"info": "SERVER_INFO", "capabilities": "CAPABILITIES", "instructions": "INSTRUCTIONS"}
@@ -76,7 +79,16 @@ class _Wire:
     def wiring(self, package: str | None) -> Wiring:
         behind = frozenset({self.hook.place.name, *(one.endpoint.place.name for one in self.hook.hosts)})
         stdio, http = self.hook.strategy is not Strategy.HOST, bool(self.hook.hosts)
-        plan = asking.plan(self.module, self.tree, era=self.era, boundary=behind, handle=self.handle, stdio=stdio, http=http)
+        plan = asking.plan(
+            self.module,
+            self.tree,
+            era=self.era,
+            boundary=behind,
+            handle=self.handle,
+            stdio=stdio,
+            http=http,
+            tasks=not stdio and all(one.endpoint.framework in _ASYNC for one in self.hook.hosts),
+        )
         if isinstance(plan, asking.Blocker):
             self._stop(plan.span, plan.reason)
         self.parts |= {RuntimePart(name) for name in plan.parts}
