@@ -369,17 +369,27 @@ def test_the_modern_era_has_no_legacy_side(era: Era) -> None:
     assert ("legacy=False" in text) is (era is Era.MODERN)
 
 
+VIEWS = (("one", "handle"), ("two", "other"))
 MORE = POST.replace("/mcp", "/rpc").replace("post(body", "rpc(body").replace("handle", "other")
 
 
-def test_two_servers_behind_one_application_are_told_and_left_alone() -> None:
-    assert "two servers behind one application" in refused(
-        FASTAPI + "app = FastAPI()\n" + POST + MORE + HANDLE + HANDLE.replace("handle", "other")
+@pytest.mark.parametrize(
+    "server",
+    [
+        "app = FastAPI()\n" + POST + MORE,
+        "app = FastAPI()\nrpc_app = FastAPI()\n" + POST + MORE.replace("@app", "@rpc_app"),
+    ],
+    ids=["one application", "an application each"],
+)
+def test_two_servers_of_one_module_are_told_and_left_alone(server: str) -> None:
+    assert "two servers of one module" in refused(FASTAPI + server + HANDLE + HANDLE.replace("handle", "other"))
+
+
+def test_two_servers_whose_endpoints_are_decorated_are_both_wired() -> None:
+    views = "".join(
+        f"\n\n@csrf_exempt\ndef {name}(request):\n    return JsonResponse({to}(json.loads(request.body)))\n" for name, to in VIEWS
     )
-
-
-def test_two_servers_with_an_application_each_are_both_wired() -> None:
-    text = FASTAPI + "app = FastAPI()\nrpc_app = FastAPI()\n" + POST + MORE.replace("@app", "@rpc_app")
-    after = wired(text + HANDLE + HANDLE.replace("handle", "other"))
-    assert after.count(" = Stateless(") == 2
-    assert after.count(".asgi, path=") == 2
+    head = "import json\nfrom django.http import JsonResponse\nfrom django.views.decorators.csrf import csrf_exempt\n"
+    after = wired(head + views + HANDLE + HANDLE.replace("handle", "other"))
+    assert "@MCP.django\ndef one(" in after
+    assert after.count(".django\n") == after.count(" = Stateless(") == 2

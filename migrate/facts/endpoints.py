@@ -128,7 +128,7 @@ def tested(code: Code, place: Place, leads: Callable[[Place], bool], dispatcher:
             paths = [
                 text
                 for side in (test.left, *test.comparators)
-                for text in code.texts(side, place) or ()
+                for text in sorted(code.texts(side, place) or ())
                 if text.startswith("/") and any("path" in part for part in _words(test))
             ]
             if not paths:

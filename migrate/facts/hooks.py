@@ -24,6 +24,7 @@ from .syntax import descend
 from .vocabulary import ADDED_REQUESTS, NOTIFICATIONS, REMOVED_REQUESTS, SPELLINGS
 
 _MAX_CLIMB = 4
+_WRAPPED = frozenset({frameworks.Framework.FASTAPI, frameworks.Framework.STARLETTE, frameworks.Framework.FLASK, frameworks.Framework.ASGI})
 
 
 class Strategy(Enum):
@@ -136,14 +137,14 @@ class Hooks:
         return replace(hook, before=sum(one.place.unit is hook.place.unit for one in earlier))
 
     def _alone(self, answers: list[Hook | Blocker]) -> Iterator[Hook | Blocker]:
-        """The answers, without hooks that share an application: a second boundary around it would go unseen behind the first."""
-        hosted = [(answer, set(map(_around, answer.hosts)) - {None}) for answer in answers if isinstance(answer, Hook)]
+        """The answers, without servers of one module whose boundary goes around an application: it counts for the whole module."""
+        hosted = [answer for answer in answers if isinstance(answer, Hook) and answer.hosts]
         for answer in answers:
-            own = next((apps for hook, apps in hosted if hook is answer), set())
-            rival = next((hook for hook, apps in hosted if hook is not answer and apps & own), None)
+            beside = [one for one in hosted if one is not answer and one.place.unit is answer.place.unit] if answer in hosted else []
+            rival = next((one for one in beside if isinstance(answer, Hook) and (_goes_around(one) or _goes_around(answer))), None)
             if rival is not None and isinstance(answer, Hook):
-                reason = f"`{answer.place.name}` and `{rival.place.name}` are two servers behind one application"
-                answer = self._block(answer.place, None, reason, "put a boundary around the application for each of them")
+                reason = f"`{answer.place.name}` and `{rival.place.name}` belong to two servers of one module"
+                answer = self._block(answer.place, None, reason, "give each server a module of its own")
             yield answer
 
     def _apart(self, answers: list[Hook | Blocker], found: list[Chain]) -> Iterator[Hook | Blocker]:
@@ -935,15 +936,9 @@ class Hooks:
         return Blocker(place.unit, Span(0, 0), reason, way_out)
 
 
-def _around(one: Host) -> object:
-    """The application or router that the boundary goes around; None where it goes around the endpoint alone."""
-    app = one.endpoint.app
-    match one.endpoint.framework:
-        case frameworks.Framework.FASTAPI | frameworks.Framework.FLASK if app is not None:
-            return app.made or (app.place, app.name)
-        case frameworks.Framework.STARLETTE:
-            return one.endpoint.place.unit
-    return None
+def _goes_around(hook: Hook) -> bool:
+    """Whether the boundary goes around an application or router, not around the endpoint alone."""
+    return any(one.endpoint.framework in _WRAPPED for one in hook.hosts)
 
 
 def _requests(methods: frozenset[str]) -> frozenset[str]:

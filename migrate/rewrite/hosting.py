@@ -150,14 +150,13 @@ class _Hosting:
         if not any(one.made is app.made for one in statements.values()):
             raise Unhosted(place, f"where `{app.name}` is made it has no name yet", "wire the application by hand")
         given = app.place.function is not None and app.name in app.place.function.parameters
-        for node in (*self.module.nodes(ast.Assign), *self.module.nodes(ast.AnnAssign)):
-            if app.name not in map(dotted, _targets(node)) or not self._is_same(
-                Place(place.unit, self.module.function_of(node)), app.place
-            ):
+        given_to: list[ast.Assign | ast.AnnAssign] = [*self.module.nodes(ast.Assign), *self.module.nodes(ast.AnnAssign)]
+        for node in (one for one in given_to if app.name in map(dotted, _targets(one))):
+            if not self._is_same(Place(place.unit, self.module.function_of(node)), app.place):
                 continue
-            one = statements.get(node)
-            other = one is not None and (one.router or one.framework is not app.framework)
-            if given or other or (one is None and not _keeps(node.value, app.name)):
+            made_here = statements.get(node)
+            other = made_here is not None and (made_here.router or made_here.framework is not app.framework)
+            if given or other or (made_here is None and not _keeps(node.value, app.name)):
                 raise Unhosted(place, f"`{app.name}` is not always the application that is made here", "wire the application by hand")
         for statement in statements:
             if getattr(self.module.parents[statement], "lineno", 0) == statement.lineno:
