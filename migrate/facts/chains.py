@@ -60,6 +60,7 @@ class Chain:
     tables: tuple[Table, ...] = field(default=())
 
 
+_GIVEN = (ast.Name, ast.Attribute, ast.Subscript, ast.Call)
 _ROUTING = frozenset({ast.Compare, ast.Call, ast.Subscript, ast.Match})
 
 
@@ -110,9 +111,9 @@ def find(code: Code, place: Place) -> Chain | None:
                 if (named := _named(code, holder, name, place)) is not None:
                     tables.append(named)
                     subjects.append(about)
-            case ast.Call(args=args) if not _is_said(node, place):
-                given = [argument for argument in args if isinstance(argument, ast.Name | ast.Attribute | ast.Subscript | ast.Call)]
-                if any(subject(code, argument, place) and _may_route(code, node, argument, place) for argument in given):
+            case ast.Call(args=args) if complete:
+                given = [argument for argument in args if isinstance(argument, _GIVEN) and subject(code, argument, place)]
+                if given and not _is_said(node, place) and any(_may_route(code, node, argument, place) for argument in given):
                     complete = False
             case ast.Match(subject=expression, cases=cases):
                 about, texts, sure = _cases(code, expression, cases, place)

@@ -9,7 +9,7 @@ from functools import cached_property, lru_cache
 from typing import NamedTuple, Protocol, TypeGuard
 
 from ..source import Source
-from .functions import Def, Function, Module, read, targets, walk
+from .functions import GIVING, Def, Function, Module, read, targets, walk
 from .kept import take
 from .mask import parse
 from .model import Ref, Value
@@ -17,6 +17,7 @@ from .names import Names
 from .syntax import descend
 
 _MAX_DEPTH = 8
+_NAMING = GIVING | {ast.ExceptHandler, ast.Import, ast.ImportFrom, ast.MatchAs, ast.MatchStar}
 _DEFERRED = frozenset({"create_task", "ensure_future", "run", "run_coroutine_threadsafe", "run_until_complete", "shield", "wait_for"})
 _BY_REFERENCE = frozenset({"partial", "run_in_executor", "run_sync", "submit", "Thread", "to_thread"})
 
@@ -63,8 +64,8 @@ class Unit:
 
     @cached_property
     def assignments(self) -> dict[Function | None, dict[str, list[ast.expr | None]]]:
-        """What each function gives to its local names; None for a value that no single expression spells."""
-        return {place.function: _assignments(place.nodes) for place in self.places}
+        """What each function that was asked for gives to its local names; None for a value that no single expression spells."""
+        return {}
 
     @cached_property
     def fills(self) -> tuple[tuple[Place, ast.Assign | ast.Call], ...]:
@@ -361,7 +362,10 @@ class Code:
 
 def assigned(place: Place, name: str) -> list[ast.expr | None]:
     """The values that a function gives to a local name; None for a value that no single expression spells."""
-    return place.unit.assignments[place.function].get(name, [])
+    known = place.unit.assignments
+    if place.function not in known:
+        known[place.function] = _assignments(place.nodes)
+    return known[place.function].get(name, [])
 
 
 def unwrap(node: ast.expr) -> ast.expr:
@@ -391,6 +395,8 @@ def _assignments(nodes: Iterable[ast.AST]) -> dict[str, list[ast.expr | None]]:
                     give(one, part)
 
     for node in nodes:
+        if node.__class__ not in _NAMING:
+            continue
         match node:
             case ast.Assign(targets=goals, value=value):
                 for goal in goals:

@@ -25,7 +25,7 @@ from .unasked import unasked
 from .walk import is_word
 
 _HANDSHAKE = frozenset({"initialize", "notifications/initialized", "initialized"})
-_HOSTS = tuple(f".{name}".encode() for name in sorted(HOSTS | WRAPS))
+_BEHIND = re.compile(b"\\.(?:begin\\(|%s)" % b"|".join(name.encode() for name in sorted(HOSTS | WRAPS)))
 
 
 def collect(source: Source, module: str, *, package: bool = False) -> FileFacts:
@@ -40,7 +40,7 @@ def collect(source: Source, module: str, *, package: bool = False) -> FileFacts:
     walk.module(tree)
     # Summaries of functions cost as much as the walk: only files that know the handshake, or stand behind a boundary, need them.
     asks = any(word in source.utf8 for word in WORDS)
-    wired = any(word in source.utf8 for word in (b"Stateless", b".begin(", *_HOSTS))
+    wired = b"Stateless" in source.utf8 or _BEHIND.search(source.utf8) is not None
     sessions = any(isinstance(use.value, str) and use.value.lower().replace("_", "-").endswith("mcp-session-id") for use in walk.uses)
     known = asks or wired or sessions or any(use.value in _HANDSHAKE for use in walk.uses)
     functions = read(source, tree) if known else None

@@ -14,7 +14,11 @@ from .syntax import children
 Def = ast.FunctionDef | ast.AsyncFunctionDef
 Node = TypeVar("Node", bound=ast.AST)
 Found = TypeVar("Found")
-_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+_SCOPES = frozenset({ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef})
+_INNER = _SCOPES | {ast.Lambda}
+_DEFS = frozenset({ast.FunctionDef, ast.AsyncFunctionDef})
+GIVING = frozenset({ast.Assign, ast.AnnAssign, ast.AugAssign, ast.For, ast.AsyncFor, ast.NamedExpr, ast.With, ast.AsyncWith})
+"""The nodes that have `targets`."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,6 +51,8 @@ class Function:
         """Every expression that is assigned to a plain name here; what a loop or a tuple takes apart counts as a whole."""
         found: dict[str, list[ast.expr]] = {}
         for node in self.own:
+            if node.__class__ not in GIVING:
+                continue
             value = getattr(node, "value", None) or getattr(node, "iter", None)
             for target in targets(node):
                 if isinstance(target, ast.Name):
@@ -86,7 +92,7 @@ class Module:
     def function_of(self, node: ast.AST) -> Function | None:
         """The innermost function around the node."""
         while (node := self.parents.get(node)) is not None:  # type: ignore[assignment]
-            if isinstance(node, Def) and (found := self._by_node.get(node)):
+            if node.__class__ in _DEFS and (found := self._by_node.get(node)) is not None:
                 return found
         return None
 
@@ -94,7 +100,7 @@ class Module:
         """The nodes around this one, innermost first, up to the enclosing function or module."""
         while (node := self.parents.get(node)) is not None:  # type: ignore[assignment]
             yield node
-            if isinstance(node, Def | ast.Lambda):
+            if node.__class__ in _DEFS or node.__class__ is ast.Lambda:
                 return
 
     def callee(self, call: ast.Call, caller: Function | None) -> Function | None:
@@ -153,7 +159,7 @@ class Module:
         return found
 
     @cached_property
-    def _by_node(self) -> dict[Def, Function]:
+    def _by_node(self) -> dict[ast.AST, Function]:
         return {function.node: function for function in self.functions.values()}
 
 
@@ -175,7 +181,8 @@ def read(source: Source, tree: ast.Module) -> Module:
             kinds[kind].append(node)
         else:
             kinds[kind] = [node]
-        if isinstance(node, _SCOPES):
+        if kind in _SCOPES:
+            assert isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
             around.append((prefix, owner))
             pending.append(None)
             name = prefix + node.name
@@ -199,8 +206,10 @@ def walk(node: ast.AST) -> Iterator[ast.AST]:
     while pending:
         found = pending.pop()
         yield found
-        if not isinstance(found, Def | ast.Lambda | ast.ClassDef):
-            pending += reversed(children(found))
+        if found.__class__ not in _INNER:
+            below = children(found)
+            below.reverse()
+            pending += below
 
 
 def bound(call: ast.Call, function: Function, parameter: str) -> ast.expr | None:

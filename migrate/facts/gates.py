@@ -23,6 +23,7 @@ HOSTS = frozenset({"boundary", "django", "flask", "starlette", "aiohttp", "torna
 """What a boundary object has for functions that it is put before, as decorators."""
 WRAPS = frozenset({"asgi", "wsgi", "fastapi_route"})
 """What it puts around an application."""
+_NAMES = (ast.Name, ast.Attribute)
 _LEAVES = (ast.Return, ast.Raise, ast.Continue, ast.Break)
 _EMPTY = frozenset({"None", "False", "0", "''", "{}", "[]", "()", "dict()", "list()", "set()"})
 _EMPTY_CALLS = frozenset({"Event", "defaultdict", "Counter", "OrderedDict", "deque", "set", "dict", "list"})
@@ -174,7 +175,7 @@ def beside(module: Module, behind: Collection[str]) -> Iterator[str]:
         return
     if "" in behind:
         yield from module.functions
-    mentioned = {f.name: {_last(n) for n in f.own if isinstance(n, ast.Name | ast.Attribute)} for f in module.functions.values()}
+    mentioned = {f.name: {_last(n) for n in f.own if isinstance(n, _NAMES)} for f in module.functions.values()}
     found = [f for f in module.functions.values() if f.name in behind]
     for function in found:
         words = mentioned[function.name]

@@ -247,12 +247,15 @@ def local_names(function: ast.FunctionDef | ast.AsyncFunctionDef) -> dict[str, a
 
 def _flat(body: list[ast.stmt]) -> Iterator[ast.stmt]:
     """Statements of a body and of the `if`, `try`, `with` and loop blocks inside, but not of functions and classes."""
-    pending = body[::-1]
-    while pending:
-        statement = pending.pop()
+    for statement in body:
         yield statement
         if statement.__class__ in _COMPOUND:
-            pending += reversed([*blocks(statement)])
+            pending = [*blocks(statement)][::-1]
+            while pending:
+                inner = pending.pop()
+                yield inner
+                if inner.__class__ in _COMPOUND:
+                    pending += reversed([*blocks(inner)])
 
 
 def _enclosing(owner: str) -> Iterator[str]:
