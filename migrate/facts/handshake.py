@@ -22,7 +22,7 @@ _QUIET = re.compile(
     r"get|pop|clear|end|is|has|dumps|isinstance|record|increment|inc|observe|touch)(_.*)?$"
 )
 # Words for what has an effect, even where the value of the call goes into the answer.
-_WORKS = re.compile(
+WORKS = re.compile(
     r"^_*(open|connect|start|setup|set_up|boot|bootstrap|init|initialize|initialise|load|preload|reload|register|spawn|launch|create_task|"
     r"ensure_future|submit|warm|warmup|prepare|migrate|sync|subscribe|login|authenticate|mount|attach|install|activate|enable|run|execute|"
     r"ensure|refresh|configure|discover|scan|index|build_index|acquire|enter)(_.*)?$"
@@ -115,7 +115,7 @@ class _Search:
             return
         if name in _LATER and any(isinstance(a, ast.Call) and isinstance(self.code.target(a.func, place), Place) for a in node.args):
             return  # what it starts is looked at by itself
-        if _WORKS.match(name) or (_is_discarded(node, place.unit.module) and not _QUIET.match(name)):
+        if WORKS.match(name) or (_is_discarded(node, place.unit.module) and not _QUIET.match(name)):
             yield Work(place, node, f"the handshake does work that other code may need: `{ast.unparse(node.func)}(...)`")
 
     def _is_of_session(self, node: ast.expr, place: Place) -> bool:

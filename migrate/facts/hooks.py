@@ -14,6 +14,7 @@ from .code import Call, Code, Place, Unit, assigned, unwrap
 from .decorators import Decorators, is_changed
 from .emissions import MESSAGES, Emission, Emissions, Kind, Send, leaving
 from .endpoints import Endpoint
+from .fresh import Fresh, fresh
 from .functions import Function, dotted, walk
 from .gates import Condition, boundaries, conditions, first_messages, refusals
 from .identity import Identity, Unknown, identities, identity, made_up
@@ -21,7 +22,7 @@ from .leaks import Leaks
 from .replies import COROUTINE, WAITS, Proof, Replies
 from .sessionless import Needed, Sessionless, Spared, Way
 from .syntax import descend
-from .vocabulary import ADDED_REQUESTS, NOTIFICATIONS, REMOVED_REQUESTS, SPELLINGS
+from .vocabulary import ADDED_REQUESTS, CURRENT, NOTIFICATIONS, REMOVED_REQUESTS, SPELLINGS
 
 _MAX_CLIMB = 4
 _WRAPPED = frozenset({frameworks.Framework.FASTAPI, frameworks.Framework.STARLETTE, frameworks.Framework.FLASK, frameworks.Framework.ASGI})
@@ -55,6 +56,7 @@ class Hook:
     borrowed: tuple[Unit, str] | None = None  # the boundary object of a module, where there is one for another transport already
     gates: tuple[ast.expr, ...] = ()  # HOST: the first condition of each test that refuses requests without a session
     spared: tuple[Spared, ...] = ()  # HOST: what keeps book of sessions
+    fresh: tuple[Fresh, ...] = ()  # HOST: look-ups behind which a session is made for one request
     before: int = 0  # the hooks of this module that come before it, whose names are taken
 
 
@@ -517,6 +519,9 @@ class Hooks:
             # A server that makes a session for a request without one may go on doing so.
             made = Sessionless(self.code, tuple(inside), tabled, starts, spares=False)
             without = without if any(isinstance(use, Needed) for use in made.uses()) else made
+        anew = fresh(self.code, without, CURRENT) if any(isinstance(use, Needed) for use in without.uses()) else []
+        if anew:
+            without = Sessionless(self.code, tuple(inside), tabled, starts, fresh=frozenset(one.statement for one in anew))
         gates, uses = tuple(without.gates()), list(without.uses())
         if any(isinstance(use, Needed) for use in uses):
             # A tool that keeps something in the session has to fail without one: nothing that it does is left out.
@@ -539,6 +544,7 @@ class Hooks:
             inside=tuple(inside),
             gates=tuple(firsts.values()),
             spared=tuple(use for use in uses if isinstance(use, Spared)),
+            fresh=tuple(anew),
         )
 
     def _called(self, inside: list[Place]) -> list[Place]:

@@ -14,7 +14,8 @@ from .asking import asides
 from .code import Class, Code, Place, Unit, assigned, last
 from .functions import Module, bound, dotted
 from .gates import handshake
-from .sessions import Condition, conditions, looked_up
+from .sessions import Condition, looked_up
+from .sessions import conditions as found_in
 from .syntax import descend
 from .vocabulary import METHODS, REMOVED_REQUESTS
 
@@ -63,6 +64,7 @@ class Sessionless:
     handlers: frozenset[Place]  # what is reached through tables
     starts: tuple[Place, ...] = ()  # where requests come in
     spares: bool = True  # no session is made for such a request
+    fresh: frozenset[ast.stmt] = frozenset()  # look-ups behind which one is made for the request
     _absent: set[tuple[Place, str]] = field(default_factory=set)  # parameters that are given no session
     _held: set[tuple[Class, str]] = field(default_factory=set)  # attributes of objects that are made with none
     _dead: dict[Unit, frozenset[ast.AST]] = field(default_factory=dict)
@@ -91,7 +93,7 @@ class Sessionless:
     def gates(self) -> Iterator[Condition]:
         """What refuses such a request because it names no session."""
         for unit in dict.fromkeys(place.unit for place in self.inside):
-            for condition in self._conditions(unit):
+            for condition in self.conditions(unit):
                 place = Place(unit, unit.module.function_of(condition.node))
                 if place in self.inside and condition.node not in self._region(unit) and self.asks(condition.node, place):
                     yield condition
@@ -140,7 +142,7 @@ class Sessionless:
 
     def _quiet(self, place: Place) -> Iterator[Spared]:
         """Tests that end the function for want of a session and say nothing about it, or make one for the request."""
-        told = {condition.around for condition in self._conditions(place.unit)}
+        told = {condition.around for condition in self.conditions(place.unit)}
         for node in place.nodes:
             if isinstance(node, ast.If) and node not in told and node not in self._region(place.unit):
                 if (operand := _lacking(node.test)) is None or not self._is_session(operand, place, 0):
@@ -154,9 +156,33 @@ class Sessionless:
         """Parameters of functions that are given no session."""
         return frozenset(self._absent)
 
+    @property
+    def attributes(self) -> frozenset[tuple[Class, str]]:
+        """Attributes in which objects hold no session."""
+        return frozenset(self._held)
+
+    def passes(self, node: ast.AST, unit: Unit) -> bool:
+        """Whether such a request never runs this code, because it is the handshake's or that of a removed method."""
+        return node in self._region(unit)
+
     def is_session(self, node: ast.expr, place: Place) -> bool:
         """Whether an expression is a session that is not there, or leads to one."""
         return self._is_session(node, place, 0)
+
+    def is_lookup(self, node: ast.expr, place: Place) -> bool:
+        """Whether an expression looks up what is kept for a session, and does not only read its name."""
+        match node:
+            case ast.Await(value=value):
+                return self.is_lookup(value, place)
+            case ast.Call(func=func, args=args) if last(func) in _LOOKS_UP and args:
+                return not self._names_header(args[0], place, func)
+            case ast.Subscript(value=value, slice=key):
+                return not self._names_header(key, place, value)
+            case ast.Call(func=func):
+                target = self.code.target(func, place)
+                returned = [n.value for n in target.nodes if isinstance(n, ast.Return) and n.value] if isinstance(target, Place) else []
+                return isinstance(target, Place) and any(self.is_lookup(one, target) for one in returned)
+        return False
 
     # -- where a request comes --------------------------------------------------------
     def _living(self) -> Iterator[Place]:
@@ -218,9 +244,11 @@ class Sessionless:
                 given = [*args, *(keyword.value for keyword in keywords)]
                 target = self.code.target(func, place)
                 if isinstance(target, Place) and target.function and target != place:
-                    returned = [n.value for n in target.nodes if isinstance(n, ast.Return)]
+                    returned = [n.value for n in target.nodes if isinstance(n, ast.Return) and n.value is not None]
+                    # What is None whatever it is given is no session; what comes from the request's header is one.
                     sessions = any(self._is_session(one, place, depth) for one in given)
-                    return bool(returned) and (sessions or not given) and all(self.is_absent(one, target, depth) for one in returned if one)
+                    sessions = sessions or any(self._is_session(one, target, depth) for one in returned)
+                    return bool(returned) and (sessions or not given) and all(self.is_absent(one, target, depth) for one in returned)
                 if last(func) in _LOOKS_UP and given:
                     default = args[1] if len(args) > 1 else None
                     fits = self._names_header(given[0], place, func) or any(self._is_session(one, place, depth) for one in given[:1])
@@ -241,6 +269,8 @@ class Sessionless:
                 return False
             # What it is given further down is for what comes then.
             before = [n for n in stored if around != place or n.lineno < node.lineno or _is_in_loop(node, around)]
+            if any(around.unit.module.parents[n] in self.fresh for n in before):
+                return False
             skipped = self._region(around.unit) | self._makings(around)
             values = [_value_of(n, around) for n in before if n not in skipped]
             kept = [value for value in values if not (isinstance(value, ast.Constant) and value.value is None)]
@@ -268,9 +298,10 @@ class Sessionless:
             self._stored[place] = found
         return self._stored[place]
 
-    def _conditions(self, unit: Unit) -> tuple[Condition, ...]:
+    def conditions(self, unit: Unit) -> tuple[Condition, ...]:
+        """What asks for sessions by their names, in one module."""
         if unit not in self._known:
-            self._known[unit] = tuple(conditions(unit.module))
+            self._known[unit] = tuple(found_in(unit.module))
         return self._known[unit]
 
     def _names_header(self, key: ast.expr, place: Place, holder: ast.expr | None = None) -> bool:
@@ -333,10 +364,10 @@ class Sessionless:
     def _failing(self, place: Place) -> Iterator[ast.expr]:
         """The uses of an absent session that fail: its parts, and looking it up where nothing is."""
         region = self._region(place.unit) | self._makings(place) | self._sure(place)
-        gates = {n for condition in self._conditions(place.unit) for n in descend(condition.around.test)}
+        gates = {n for condition in self.conditions(place.unit) for n in descend(condition.around.test)}
         gates |= {n for use in self._quiet(place) if isinstance(use.node, ast.If) for n in descend(use.node.test)}
-        looked = {id(n) for n in looked_up(self._conditions(place.unit), place.unit.module)}
-        refusing = {n for condition in self._conditions(place.unit) for s in _refusal(condition.around, condition.seen) for n in descend(s)}
+        looked = {id(n) for n in looked_up(self.conditions(place.unit), place.unit.module)}
+        refusing = {n for condition in self.conditions(place.unit) for s in _refusal(condition.around, condition.seen) for n in descend(s)}
         for node in place.nodes:
             if node in region or node in refusing or node in gates or id(node) in looked:
                 continue

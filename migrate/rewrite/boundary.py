@@ -606,6 +606,13 @@ class _Wire:
 
     def _without_session(self) -> Iterator[Edit]:
         """No request of this revision has a session: it passes what asks for one, and leaves the book-keeping alone."""
+        for one in self.hook.fresh:
+            if self.era is Era.MODERN:
+                yield Edit(self.module.span(one.statement.value), one.text)
+                continue
+            note = "# There is no session: this one is for the request, and what a tool keeps in it is lost."
+            text = f"if {self.handle}.modern:\n{self.step}{note}\n{self.step}{one.name} = {one.text}\n"
+            yield below(self.module, one.statement, text)
         for gate in self.hook.gates:
             span = self.module.span(gate)
             edits = list(sessions.ungated(span, self.module, self.tree)) if self.era is Era.MODERN else []
