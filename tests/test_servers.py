@@ -28,7 +28,12 @@ REPORTED = [server for server in SERVERS if server.fix == "report"]
 ASKING = [server for server in MIGRATING if server.needs]
 REMOTE = [server for server in MIGRATING if server.http]
 REMOVED = ("ping", "logging/setLevel", "resources/subscribe", "resources/unsubscribe")
-EVENTS = {"notifications/resources/updated": "ResourceUpdated", "notifications/resources/list_changed": "ResourcesListChanged"}
+EVENTS = {
+    "notifications/resources/updated": "ResourceUpdated",
+    "notifications/resources/list_changed": "ResourcesListChanged",
+    "notifications/tools/list_changed": "ToolsListChanged",
+    "notifications/prompts/list_changed": "PromptsListChanged",
+}
 
 # Grouped by server, so that an HTTP server need not start anew for every test.
 one_by_one = pytest.mark.parametrize("server", MIGRATING, ids=lambda server: server.name, scope="module")

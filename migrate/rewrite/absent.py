@@ -11,7 +11,7 @@ from itertools import chain
 
 from ..facts import chains
 from ..facts.code import Code, Place, Unit
-from ..facts.functions import Def, targets
+from ..facts.functions import Def, dotted, targets
 from ..facts.sessionless import Needed, Sessionless, Spared, Way
 from ..facts.sessions import conditions
 from ..facts.syntax import descend
@@ -20,6 +20,7 @@ from . import cut
 from .decided import decided, only_looks
 from .edits import Edit, overlaps
 from .lazy import cst
+from .lines import line_start, next_line
 from .sessions import without
 from .tree import Tree
 
@@ -50,7 +51,13 @@ def edits(model: Sessionless, unit: Unit, tree: Tree) -> Iterator[Edit]:
         return
     books = [u.node for u in uses if isinstance(u, Spared) and u.way is Way.SKIP and u.place.unit is unit and isinstance(u.node, ast.stmt)]
     taken: list[Edit] = []
-    for some in chain(_books([*books, *_unused(model, unit)], unit, tree), _tests(model, unit, tree), _parameters(model, unit, tree)):
+    steps = (
+        _books([*books, *_unused(model, unit)], unit, tree),
+        _tests(model, unit, tree),
+        _attributes(model, unit),
+        _parameters(model, unit, tree),
+    )
+    for some in chain.from_iterable(steps):
         if some and not any(overlaps(one.span, other.span) for one in some for other in taken):
             taken += some
     yield from taken
@@ -69,9 +76,10 @@ def _unused(model: Sessionless, unit: Unit) -> Iterator[ast.stmt]:
     for place in model.inside:
         if place.unit is not unit or place.function is None:
             continue
-        loaded = {
-            n.id for s in place.function.node.body for n in descend(s) if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Store)
-        }
+        named = [n for s in place.function.node.body for n in descend(s) if isinstance(n, ast.Name)]
+        # The handshake may use the same name for the session that it makes.
+        own = {n.id for n in named if isinstance(n.ctx, ast.Store) and model.passes(n, unit)}
+        loaded = {n.id for n in named if not isinstance(n.ctx, ast.Store) and not (n.id in own and model.passes(n, unit))}
         for node in place.nodes:
             match node:
                 case ast.Assign(targets=[ast.Name(id=name)], value=value) if name not in loaded and model.is_session(value, place):
@@ -144,6 +152,30 @@ def _parameters(model: Sessionless, unit: Unit, tree: Tree) -> Iterator[list[Edi
         told |= {(one, name) for one in group}
         if some := _handed(model.code, group, name, unit, tree):
             yield some
+# -- attributes ----------------------------------------------------------------
+def _attributes(model: Sessionless, unit: Unit) -> Iterator[list[Edit]]:
+    """What hands a session to an attribute that nothing reads."""
+    for owner, attr in sorted(model.attributes, key=lambda pair: (pair[0].name, pair[1])):
+        read = (n.ctx for other in model.code.around(unit) for n in other.module.nodes(ast.Attribute) if n.attr == attr)
+        start = unit.module.functions.get(f"{owner.name}.__init__")
+        if owner.unit is not unit or start is None or any(isinstance(ctx, ast.Load) for ctx in read):
+            continue
+        for node in start.own:
+            match node:
+                case ast.Assign(targets=[ast.Tuple(elts=goals)], value=ast.Tuple(elts=values)) if len(goals) == len(values):
+                    kept = [pair for pair in zip(goals, values, strict=True) if not _is_attribute(pair[0], attr)]
+                    if kept and len(kept) < len(goals):
+                        texts = [", ".join(unit.module.text(pair[at]) for pair in kept) for at in (0, 1)]
+                        yield [Edit(unit.module.span(node), " = ".join(texts))]
+                case ast.Assign(targets=[goal]) | ast.AnnAssign(target=goal) if _is_attribute(goal, attr) and len(start.node.body) > 1:
+                    span = unit.module.span(node)
+                    yield [Edit(Span(line_start(unit.module.source, span.start), next_line(unit.module.source, span.end)), "")]
+
+
+def _is_attribute(node: ast.expr, attr: str) -> bool:
+    return isinstance(node, ast.Attribute) and node.attr == attr and dotted(node.value) == "self"
+
+
 
 
 def _is_used(place: Place, name: str) -> bool:
@@ -165,15 +197,15 @@ def _handed(code: Code, group: Sequence[Place], name: str, unit: Unit, tree: Tre
         if place.unit is not unit or _is_used(place, name):
             return []
         own = _without_parameter(place, name, tree)
-        calls = code.callers(place)
-        if not own or any(call.place.unit is not unit or not call.direct for call in calls):
+        nodes = _calls(code, place, unit)
+        if not own or nodes is None:
             return []
         found += own
         spelled = [node for node, call in _mentions(place) if not call]
         if spelled if len(group) == 1 else any(not _is_row(node, unit) for node in spelled):
             return []
-        for call in calls:
-            given = _without_argument(call.node, place, name, tree, unit)
+        for node in nodes:
+            given = _without_argument(node, place, name, tree, unit)
             if given is None:
                 return []
             found += given
@@ -195,6 +227,40 @@ def _mentions(place: Place) -> Iterator[tuple[ast.expr, bool]]:
         if said == place.function.short and isinstance(node.ctx, ast.Load):
             parent = module.parents[node]
             yield node, isinstance(parent, ast.Call) and parent.func is node
+
+def _calls(code: Code, place: Place, unit: Unit) -> list[ast.Call] | None:
+    """All calls of a function, or of the class whose constructor it is; None where there may be others."""
+    assert place.function
+    if place.function.short != "__init__":
+        calls = code.callers(place)
+        return None if any(call.place.unit is not unit or not call.direct for call in calls) else [call.node for call in calls]
+    name, found = place.function.owner, []
+    for other in code.around(unit):
+        named: list[ast.Name | ast.Attribute] = [*other.module.nodes(ast.Name), *other.module.nodes(ast.Attribute)]
+        for node in named:
+            if (node.id if isinstance(node, ast.Name) else node.attr) != name or _is_type(node, other):
+                continue
+            parent = other.module.parents[node]
+            if other is not unit or not isinstance(parent, ast.Call) or parent.func is not node:
+                return None
+            found.append(parent)
+    return found
+
+
+def _is_type(node: ast.expr, unit: Unit) -> bool:
+    """Whether a name stands in an annotation, or between the brackets of a type."""
+    inner: ast.AST = node
+    for around in unit.module.ancestors(node):
+        match around:
+            case ast.Subscript(slice=part) | ast.AnnAssign(annotation=part) | ast.arg(annotation=part) if part is inner:
+                return True
+            case ast.FunctionDef(returns=part) | ast.AsyncFunctionDef(returns=part) if part is inner:
+                return True
+            case ast.stmt() | ast.Call():
+                return False
+        inner = around
+    return False
+
 
 
 def _is_row(node: ast.expr, unit: Unit) -> bool:

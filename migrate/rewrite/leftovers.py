@@ -8,8 +8,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
+from ..facts.answers import Answers
 from ..facts.asking import Asking
-from ..facts.functions import Module, dotted, walk
+from ..facts.functions import Module, walk
 from ..source import Span
 from . import cut
 from .edits import Edit
@@ -19,13 +20,14 @@ from .tree import Tree
 def answers(asking: Asking, module: Module, tree: Tree) -> Iterator[Edit]:
     """The branches that hand answers of the client to those who wait: messages without a method."""
     tables = {name for waiter in asking.waiters for name in waiter.tables}
+    names = Answers(module)
     for node in module.nodes(ast.If):
         if node.orelse or not _lacks_method(node.test, module):
             continue
         function = module.function_of(node)
         inside = [inner for s in node.body for inner in walk(s)]
         called = [target for inner in inside if isinstance(inner, ast.Call) and (target := module.callee(inner, function))]
-        delivers = _uses(inside, tables) or any(_uses(target.own, tables) for target in called)
+        delivers = _uses(inside, tables, names) or any(_uses(target.own, tables, names) for target in called)
         if delivers and isinstance(node.body[-1], ast.Return | ast.Continue):
             yield from statement(node, module, tree)
 
@@ -54,5 +56,5 @@ def _lacks_method(test: ast.expr, module: Module) -> bool:
     return False
 
 
-def _uses(nodes: Sequence[ast.AST], names: set[str]) -> bool:
-    return any(isinstance(node, ast.Name | ast.Attribute) and dotted(node) in names for node in nodes)
+def _uses(nodes: Sequence[ast.AST], tables: set[str], names: Answers) -> bool:
+    return any(isinstance(node, ast.Name | ast.Attribute) and names.table(node) in tables for node in nodes)
