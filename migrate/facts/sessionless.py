@@ -203,6 +203,13 @@ class Sessionless:
         return self._dead[unit]
 
     def _removed(self, unit: Unit) -> Iterator[Place]:
+            for case in unit.module.nodes(ast.match_case):
+                named = {n.value for n in descend(case.pattern) if isinstance(n, ast.Constant) and isinstance(n.value, str)} - {"method"}
+                if named and named <= REMOVED_REQUESTS:
+                    found.update(n for statement in case.body for n in descend(statement))
+            for case in unit.module.nodes(ast.match_case):
+                if (named := _patterns(case.pattern, unit.module)) and named <= REMOVED_REQUESTS:
+                    found.update(n for statement in case.body for n in descend(statement))
         """The handlers of removed methods, in tables and behind decorators."""
         for place in unit.places:
             for decorator in place.function.node.decorator_list if place.function else ():
@@ -546,6 +553,16 @@ def _value_of(node: ast.Name, place: Place) -> ast.expr | None:
     match place.unit.module.parents[node]:
         case ast.Assign(targets=[goal], value=value) | ast.AnnAssign(target=goal, value=value) | ast.NamedExpr(target=goal, value=value):
             return value if goal is node else None
+def _patterns(pattern: ast.pattern, module: Module) -> frozenset[str]:
+    """The texts that a pattern stands for, if it stands for nothing else."""
+    match pattern:
+        case ast.MatchValue(value=value):
+            return frozenset({module.string(value) or ""})
+        case ast.MatchOr(patterns=patterns):
+            return frozenset().union(*(_patterns(one, module) or {""} for one in patterns))
+    return frozenset()
+
+
     return None
 
 

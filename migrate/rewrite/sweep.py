@@ -47,6 +47,8 @@ _QUIET_CALLS = frozenset(
         "time",
         "upper",
         "uuid4",
+        "partition",
+        "split",
     }
 )
 # Bases that do nothing when a class is derived from them, beyond what a reader expects.
