@@ -119,14 +119,17 @@ def unfollowed(tree: Tree, ctx: Context) -> Iterator[Edit]:
         yield from absent.edits(model, found[1], tree)
 
 
-def sessionless(ctx: Context) -> Sessionless | None:
-    """The way of a request without a session through the code behind the boundaries above this file."""
+def sessionless(ctx: Context, *, lasting: bool = False) -> Sessionless | None:
+    """The way of a request without a session through the code behind the boundaries above this file.
+
+    With `lasting`, a session that is made for one request is none.
+    """
     from ..rewrite import absent, servers, sessions
 
     files = {file.source.path: file for file in (*_hosts(ctx), ctx.file)}
     units = [found for path in files if (found := servers.unit(ctx.project, path)) is not None]
     return (
-        absent.follow(units[0][0], [one.place for code, unit in units for one in sessions.hosted(code, unit, wraps(ctx))])
+        absent.follow(units[0][0], [one.place for code, unit in units for one in sessions.hosted(code, unit, wraps(ctx))], lasting=lasting)
         if units
         else None
     )

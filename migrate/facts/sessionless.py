@@ -65,6 +65,7 @@ class Sessionless:
     starts: tuple[Place, ...] = ()  # where requests come in
     spares: bool = True  # no session is made for such a request
     fresh: frozenset[ast.stmt] = frozenset()  # look-ups behind which one is made for the request
+    lasting: bool = False  # one that is made for a request counts for none
     _absent: set[tuple[Place, str]] = field(default_factory=set)  # parameters that are given no session
     _held: set[tuple[Class, str]] = field(default_factory=set)  # attributes of objects that are made with none
     _dead: dict[Unit, frozenset[ast.AST]] = field(default_factory=dict)
@@ -79,6 +80,9 @@ class Sessionless:
         # A session that is named nowhere is missed nowhere.
         if not any(word in place.unit.module.source.utf8 for place in self.inside for word in _WORDS):
             self.inside = ()
+        for place, name in self._registered() if self.lasting else ():
+            self._absent.add((place, name))
+            self.inside += tuple(one for one in self.code.reachable(place) if one not in self.inside)
         # Parameters grow until nothing changes: a session is handed from function to function.
         before = -1
         while before < len(self._absent) + len(self._held):
@@ -199,17 +203,30 @@ class Sessionless:
                     case ast.Compare(left=left, ops=[ast.NotIn()]) if unit.module.string(left) == "method":
                         # The answer of a client to a question, which 2026-07-28 does not send as a message.
                         found.update(n for statement in branch.body for n in descend(statement))
-            self._dead[unit] = frozenset(found)
-        return self._dead[unit]
-
-    def _removed(self, unit: Unit) -> Iterator[Place]:
             for case in unit.module.nodes(ast.match_case):
                 named = {n.value for n in descend(case.pattern) if isinstance(n, ast.Constant) and isinstance(n.value, str)} - {"method"}
                 if named and named <= REMOVED_REQUESTS:
                     found.update(n for statement in case.body for n in descend(statement))
-            for case in unit.module.nodes(ast.match_case):
-                if (named := _patterns(case.pattern, unit.module)) and named <= REMOVED_REQUESTS:
-                    found.update(n for statement in case.body for n in descend(statement))
+            self._dead[unit] = frozenset(found)
+        return self._dead[unit]
+
+    def _registered(self) -> Iterator[tuple[Place, str]]:
+        """The tools of a table that each take the session of their caller."""
+        for unit in dict.fromkeys(place.unit for place in self.inside):
+            for node in unit.top:
+                listed = (
+                    [*node.keys, *node.values]
+                    if isinstance(node, ast.Dict)
+                    else node.elts
+                    if isinstance(node, ast.List | ast.Tuple)
+                    else []
+                )
+                for one in listed:
+                    target = self.code.target(one, Place(unit, None)) if isinstance(one, ast.Name) else None
+                    if isinstance(target, Place) and target.function:
+                        yield from ((target, name) for name in target.function.parameters if name == "session")
+
+    def _removed(self, unit: Unit) -> Iterator[Place]:
         """The handlers of removed methods, in tables and behind decorators."""
         for place in unit.places:
             for decorator in place.function.node.decorator_list if place.function else ():
@@ -278,7 +295,7 @@ class Sessionless:
             before = [n for n in stored if around != place or n.lineno < node.lineno or _is_in_loop(node, around)]
             if any(around.unit.module.parents[n] in self.fresh for n in before):
                 return False
-            skipped = self._region(around.unit) | self._makings(around)
+            skipped = self._region(around.unit) | self._makings(around) | (_anew(around) if self.lasting else frozenset())
             values = [_value_of(n, around) for n in before if n not in skipped]
             kept = [value for value in values if not (isinstance(value, ast.Constant) and value.value is None)]
             return (is_parameter or bool(kept)) and all(self.is_absent(value, around, depth) for value in kept)
@@ -492,6 +509,12 @@ def _listed(part: list[ast.stmt] | ast.expr) -> list[ast.stmt] | list[ast.expr]:
     return part if isinstance(part, list) else [part]
 
 
+def _anew(place: Place) -> frozenset[ast.AST]:
+    """What `if MCP.modern: session = Session(...)` does."""
+    branches = [n for n in place.nodes if isinstance(n, ast.If) and _is_modern(n.test)]
+    return frozenset(n for branch in branches for statement in branch.body for n in descend(statement))
+
+
 def _is_modern(test: ast.expr) -> bool | None:
     """Whether a test holds for requests of 2026-07-28 (True), for others (False), or says something else."""
     match test:
@@ -553,16 +576,6 @@ def _value_of(node: ast.Name, place: Place) -> ast.expr | None:
     match place.unit.module.parents[node]:
         case ast.Assign(targets=[goal], value=value) | ast.AnnAssign(target=goal, value=value) | ast.NamedExpr(target=goal, value=value):
             return value if goal is node else None
-def _patterns(pattern: ast.pattern, module: Module) -> frozenset[str]:
-    """The texts that a pattern stands for, if it stands for nothing else."""
-    match pattern:
-        case ast.MatchValue(value=value):
-            return frozenset({module.string(value) or ""})
-        case ast.MatchOr(patterns=patterns):
-            return frozenset().union(*(_patterns(one, module) or {""} for one in patterns))
-    return frozenset()
-
-
     return None
 
 

@@ -49,7 +49,7 @@ def conditions(module: Module) -> Iterator[Condition]:
             if not _refuses(body):
                 continue
             for part in _parts(node.test):
-                if values.asks(part, function) is seen:
+                if values.asks(part, function) is seen and not _is_given_anew(part, module):
                     yield Condition(part, seen, node, _is_access(body))
 
 
@@ -171,6 +171,19 @@ def _status(node: ast.AST) -> int | None:
         case ast.Attribute(attr=name):  # HTTPStatus.NOT_FOUND, status.HTTP_404_NOT_FOUND
             return _NAMED_STATUSES.get(re.sub(r"^HTTP_\d+_", "", name))
     return None
+
+
+def _is_given_anew(part: ast.expr, module: Module) -> bool:
+    """Whether what a test asks for is made for 2026-07-28 requests further up: `if MCP.modern: session = Session(...)`."""
+    names = {n.id for n in descend(part) if isinstance(n, ast.Name)}
+    return any(
+        isinstance(n, ast.Name) and n.id in names and isinstance(n.ctx, ast.Store)
+        for branch in module.nodes(ast.If)
+        if isinstance(branch.test, ast.Attribute) and branch.test.attr == "modern" and branch.lineno < part.lineno
+        if module.function_of(branch) is module.function_of(part)
+        for statement in branch.body
+        for n in descend(statement)
+    )
 
 
 def _is_open(test: ast.expr) -> bool:

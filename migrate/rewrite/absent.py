@@ -25,7 +25,7 @@ from .sessions import without
 from .tree import Tree
 
 
-def follow(code: Code, starts: Iterable[Place]) -> Sessionless:
+def follow(code: Code, starts: Iterable[Place], *, lasting: bool = False) -> Sessionless:
     """Follows requests without a session from where they come in, through tables of handlers as well."""
     inside = list(dict.fromkeys(place for start in starts for place in code.reachable(start)))
     handlers: list[Place] = []
@@ -36,12 +36,23 @@ def follow(code: Code, starts: Iterable[Place]) -> Sessionless:
             if isinstance(handler, Place) and handler not in handlers:
                 handlers.append(handler)
                 inside += [other for other in code.reachable(handler) if other not in inside]
-    return Sessionless(code, tuple(inside), frozenset(handlers))
+    return Sessionless(code, tuple(inside), frozenset(handlers), lasting=lasting)
 
 
 def needed(model: Sessionless) -> Iterator[Needed]:
     """The uses of a session that cannot be left out."""
     yield from (use for use in model.uses() if isinstance(use, Needed))
+
+
+def lost(model: Sessionless) -> Iterator[Needed]:
+    """What tools keep in a session that is made for one request: the parts of it that one of them writes."""
+    uses = list(model.uses())
+    books = [u.node for u in uses if isinstance(u, Spared) and u.way is Way.SKIP]
+    kept = {goal.attr for book in books for goal in targets(book) if isinstance(goal, ast.Attribute)}
+    yield from (
+        Needed(u.place, goal) for u in uses if isinstance(u, Spared) for goal in targets(u.node) if getattr(goal, "attr", "") in kept
+    )
+    yield from (use for use in uses if isinstance(use, Needed) and getattr(use.node, "attr", "") in kept)
 
 
 def edits(model: Sessionless, unit: Unit, tree: Tree) -> Iterator[Edit]:
@@ -141,17 +152,6 @@ def _expression(node: ast.expr, unit: Unit, tree: Tree) -> cst.BaseExpression | 
     return next((found for kind in kinds if (found := tree.node(kind, unit.module.span(node))) is not None), None)
 
 
-# -- parameters ----------------------------------------------------------------
-def _parameters(model: Sessionless, unit: Unit, tree: Tree) -> Iterator[list[Edit]]:
-    """Parameters that nothing uses any more, with their arguments in all calls."""
-    told: set[tuple[Place, str]] = set()
-    for place, name in sorted(model.parameters, key=lambda pair: (pair[0].name, pair[1])):
-        if place.unit is not unit or (place, name) in told or _is_used(place, name):
-            continue
-        group = _table(model, place, name)
-        told |= {(one, name) for one in group}
-        if some := _handed(model.code, group, name, unit, tree):
-            yield some
 # -- attributes ----------------------------------------------------------------
 def _attributes(model: Sessionless, unit: Unit) -> Iterator[list[Edit]]:
     """What hands a session to an attribute that nothing reads."""
@@ -176,6 +176,17 @@ def _is_attribute(node: ast.expr, attr: str) -> bool:
     return isinstance(node, ast.Attribute) and node.attr == attr and dotted(node.value) == "self"
 
 
+# -- parameters ----------------------------------------------------------------
+def _parameters(model: Sessionless, unit: Unit, tree: Tree) -> Iterator[list[Edit]]:
+    """Parameters that nothing uses any more, with their arguments in all calls."""
+    told: set[tuple[Place, str]] = set()
+    for place, name in sorted(model.parameters, key=lambda pair: (pair[0].name, pair[1])):
+        if place.unit is not unit or (place, name) in told or _is_used(place, name):
+            continue
+        group = _table(model, place, name)
+        told |= {(one, name) for one in group}
+        if some := _handed(model.code, group, name, unit, tree):
+            yield some
 
 
 def _is_used(place: Place, name: str) -> bool:
@@ -217,17 +228,6 @@ def _handed(code: Code, group: Sequence[Place], name: str, unit: Unit, tree: Tre
     return found
 
 
-def _mentions(place: Place) -> Iterator[tuple[ast.expr, bool]]:
-    """Every mention of a function by its name, and whether it is called there."""
-    assert place.function
-    module = place.unit.module
-    named: list[ast.Name | ast.Attribute] = [*module.nodes(ast.Name), *module.nodes(ast.Attribute)]
-    for node in named:
-        said = node.id if isinstance(node, ast.Name) else node.attr
-        if said == place.function.short and isinstance(node.ctx, ast.Load):
-            parent = module.parents[node]
-            yield node, isinstance(parent, ast.Call) and parent.func is node
-
 def _calls(code: Code, place: Place, unit: Unit) -> list[ast.Call] | None:
     """All calls of a function, or of the class whose constructor it is; None where there may be others."""
     assert place.function
@@ -261,6 +261,17 @@ def _is_type(node: ast.expr, unit: Unit) -> bool:
         inner = around
     return False
 
+
+def _mentions(place: Place) -> Iterator[tuple[ast.expr, bool]]:
+    """Every mention of a function by its name, and whether it is called there."""
+    assert place.function
+    module = place.unit.module
+    named: list[ast.Name | ast.Attribute] = [*module.nodes(ast.Name), *module.nodes(ast.Attribute)]
+    for node in named:
+        said = node.id if isinstance(node, ast.Name) else node.attr
+        if said == place.function.short and isinstance(node.ctx, ast.Load):
+            parent = module.parents[node]
+            yield node, isinstance(parent, ast.Call) and parent.func is node
 
 
 def _is_row(node: ast.expr, unit: Unit) -> bool:

@@ -21,7 +21,8 @@ def check(fact: Fact, ctx: Context) -> Iterator[Finding]:
     from ...rewrite import absent
 
     told: set[int] = set()
-    for use in absent.needed(model):
+    lasting = hosted.sessionless(ctx, lasting=True)
+    for use in (*absent.needed(model), *(absent.lost(lasting) if lasting is not None else ())):
         module = use.place.unit.module
         if module.source.path == ctx.file.source.path and use.node.lineno not in told:
             told.add(use.node.lineno)
