@@ -36,7 +36,8 @@ LAYERS: dict[str, set[str]] = {
     "rewrite.imports": CUT,
     "rewrite.decided": CUT | {"rewrite.cut"},
     "rewrite.handlers": CUT | {"facts.model", "rewrite.decided"},
-    "rewrite.sweep": CUT | {"facts"},
+    "rewrite.hollow": CUT | {"facts", "rewrite.cut"},
+    "rewrite.sweep": CUT | {"facts", "rewrite.hollow"},
     "rewrite": CUT | {"facts", "rule", "runtime"},  # the boundary's verbs read chains and speak in needs
     "rewrite.servers": TREE | {"facts", "rule", "runtime", "project", "rewrite"},  # a server may be spread over files
     "rewrite.clients": TREE | {"facts", "rule", "project", "rewrite"},  # as servers, it asks the project where a file is run from

@@ -111,7 +111,7 @@ def branch(tree: Tree, node: cst.If, *, about: str = "") -> Iterator[Edit]:
         yield Edit(Span(start, _after_blank_lines(tree, node.orelse)))
         elif_start = tree.span(node.orelse).start
         yield Edit(Span(elif_start, elif_start + len("el")))
-    elif isinstance(node.orelse, cst.Else):
+    elif isinstance(node.orelse, cst.Else) and not _is_passed(node.orelse.body):
         yield unwrapped(tree, node, node.orelse.body, node.orelse.leading_lines)
     else:
         yield from statement(tree, node)
@@ -185,6 +185,11 @@ def argument(tree: Tree, call: cst.Call, position: int) -> Iterator[Edit]:
         yield from item(tree, call.args, position)
     else:
         yield Edit(Span(tree.whole(call.whitespace_before_args).end, tree.span(call).end - 1))
+
+
+def _is_passed(body: cst.BaseSuite) -> bool:
+    """Whether a block does nothing."""
+    return len(body.body) == 1 and isinstance(line := body.body[0], cst.SimpleStatementLine) and isinstance(line.body[0], cst.Pass)
 
 
 def _passed(tree: Tree, node: cst.BaseStatement) -> Edit:

@@ -18,13 +18,14 @@ from ..facts.mask import parse
 from ..source import Source, Span
 from . import cut
 from .edits import Edit
+from .hollow import hollows
 from .tree import Tree
 
 # A statement, the dotted name of the function or class around it, and the class that holds it directly.
 _Standing = tuple[ast.stmt, str, "ast.ClassDef | None"]
 _Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 _WORD = re.compile(r"[A-Za-z_]\w*")
-_DYNAMIC = frozenset({"eval", "exec", "globals", "locals", "vars", "__dict__"})
+_DYNAMIC = frozenset({"eval", "exec", "globals", "vars", "__dict__"})
 # Calls that reach for something by its name.
 _BY_NAME = frozenset({"getattr", "setattr", "hasattr", "delattr", "attrgetter", "methodcaller", "patch", "object"})
 # Calls that make or read a value and do nothing else.
@@ -34,21 +35,26 @@ _QUIET_CALLS = frozenset(
     | {
         "compile",
         "count",
+        "decode",
         "defaultdict",
         "deque",
+        "encode",
         "field",
         "get",
         "getLogger",
         "hex",
         "isoformat",
+        "items",
+        "keys",
         "lower",
         "monotonic",
+        "partition",
+        "split",
         "strip",
         "time",
         "upper",
         "uuid4",
-        "partition",
-        "split",
+        "values",
     }
 )
 # Bases that do nothing when a class is derived from them, beyond what a reader expects.
@@ -90,6 +96,7 @@ def sweep(before: Source, tree: Tree, mentioned: Collection[str], formerly: Coll
     beside = [statement for places in unused for statement in _statements(tree, places)]
     yield from (edits for places in unused if (edits := _cut(tree, places, beside)))
     yield from _locals(was, now, tree)
+    yield from hollows(before, tree)
     yield from _parameters(was, now, tree, mentioned)
 
 
@@ -98,7 +105,7 @@ def mentions(source: Source) -> frozenset[str]:
     mentioned = _Mentions(source)
     if mentioned.masked:
         return frozenset(_WORD.findall(source.text))
-    return frozenset(mentioned.spelled | mentioned.quoted if mentioned.dynamic else mentioned.spelled)
+    return frozenset(mentioned.spelled | mentioned.quoted if mentioned.dynamic or mentioned.looks_into else mentioned.spelled)
 
 
 @dataclass(frozen=True)
@@ -135,6 +142,7 @@ class _Mentions:
         self._attributes: defaultdict[str, list[Span]] = defaultdict(list)
         self._decorated: set[str] = set()
         self._prefixes: set[str] = set()
+        self.looks_into = False  # objects of known classes are asked for attributes whose names are computed
         self.dynamic = False
         tree, self.masked = parse(source)
         # Docstrings, and keys with values that name no function: `{"subscribe": True}` speaks of a capability.
@@ -144,6 +152,7 @@ class _Mentions:
                 self._silent |= {id(k) for k, v in zip(node.keys, node.values, strict=True) if isinstance(v, ast.Constant | ast.Dict)}
         self._classes = {node.name for node in ast.walk(tree) if isinstance(node, ast.ClassDef)}
         self._globals = {name for node in ast.walk(tree) if isinstance(node, ast.Global) for name in node.names}
+        self._objects = {"self", *_annotated(tree)}
         pending: list[_Standing] = [(statement, "", None) for statement in reversed(tree.body)]
         while pending:
             pending += reversed([*self._statement(*pending.pop())])
@@ -155,6 +164,8 @@ class _Mentions:
         own = [place.span for place in places]
         uses = self._uses.get(name, []) + (self._attributes.get(name, []) if any(place.member for place in places) else [])
         if name in self._decorated or any(not any(span.contains(use) for span in own) for use in uses):
+            return True
+        if self.looks_into and any(place.member for place in places):
             return True
         return self.dynamic and any(name.startswith(prefix) for prefix in self._prefixes)
 
@@ -247,6 +258,8 @@ class _Mentions:
             match node:
                 case ast.Name(id=name, ctx=ast.Load() | ast.Del()):
                     self._use(name, node)
+                    if name == "locals" and not scope:
+                        self._reaches("globals")
                     parts = scope.split(".") if scope else []
                     for depth in range(1, len(parts) + 1):
                         self.functions[".".join(parts[:depth])].loads.add(name)
@@ -286,6 +299,9 @@ class _Mentions:
             texts = {part.value for part in ast.walk(key) if isinstance(part, ast.Constant) if isinstance(part.value, str)}
             self.spelled |= texts
             if key is args[1 if len(args) > 1 else 0] and not isinstance(key, ast.Constant):
+                if not texts and isinstance(args[0], ast.Name) and args[0].id in self._objects:
+                    self.looks_into = True  # no module, so only members are reached
+                    continue
                 self.dynamic = True
                 self._prefixes |= texts or {""}
 
@@ -326,6 +342,8 @@ def _parameters(was: _Mentions, now: _Mentions, tree: Tree, mentioned: Collectio
         if len(places) > 1 or not isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef) or not places[0].may_go:
             continue
         if name in mentioned or name in now.exported or name.startswith("__") or now.dynamic or name in now.quoted:
+            continue
+        if now.looks_into and places[0].member:
             continue
         scope = next((s for s in now.functions if s == name or s.endswith(f".{name}")), name)
         loads = {part.id for statement in function.body for part in ast.walk(statement) if isinstance(part, ast.Name)}
@@ -406,6 +424,14 @@ def _statements(tree: Tree, places: Sequence[_Place]) -> Iterator[_Statement]:
             node = next((node for node in found if isinstance(node, _Statement)), None)
             if node is not None:
                 yield node
+
+
+def _annotated(tree: ast.Module) -> Iterator[str]:
+    """Parameters that are annotated with a class of the file."""
+    classes = {node.name for node in ast.walk(tree) if isinstance(node, ast.ClassDef)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.arg) and isinstance(node.annotation, ast.Name) and node.annotation.id in classes:
+            yield node.arg
 
 
 def _blocks(node: ast.stmt) -> Iterator[list[ast.stmt]]:
