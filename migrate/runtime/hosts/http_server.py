@@ -44,6 +44,11 @@ class _HandlerCall(_Call):
         headers.replace_header("Content-Length", str(len(body)))
         self.handler.headers, self.handler.rfile, self.handler.wfile = headers, io.BytesIO(body), io.BytesIO()
 
+    def failed(self, error: Exception) -> None:
+        # The standard library would tell it on stderr as well, and close the connection without an answer.
+        self.handler.server.handle_error(self.handler.request, self.handler.client_address)
+        self.handler.wfile = io.BytesIO()
+
     def take(self, exchange: _Exchange, returned: Any) -> _Answer:
         head, _, body = self.handler.wfile.getvalue().partition(b"\r\n\r\n")
         first, *lines = head.decode("latin-1").split("\r\n")
