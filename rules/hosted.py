@@ -158,7 +158,7 @@ def _reaches(path: str, ctx: Context) -> bool:
 def _paths(file: FileFacts) -> Iterator[str]:
     for node in descend(parse(file.source)[0]):
         match node:
-            case ast.Call(func=ast.Attribute(attr=name), args=[_, given]) if name in WRAPS:
+            case ast.Call(func=ast.Attribute(attr=name), args=[given] | [_, given]) if name in WRAPS:
                 yield from _texts(given)
             case ast.Call(args=[ast.Attribute(attr=name)], keywords=keywords) if name in WRAPS:
                 yield from (text for keyword in keywords if keyword.arg == "path" for text in _texts(keyword.value))

@@ -99,7 +99,7 @@ def _headers(before: Source, tree: Tree) -> Iterator[list[Edit]]:
     """`headers = {}` for replies, where only deleted code put anything in: a reply without them says the same."""
     if "headers" not in tree.source.text:
         return
-    was = {name: function for name, function in _functions(parse(before)[0])}
+    was = dict(_functions(parse(before)[0]))
     module = parse(tree.source)[0]
     own = {node.name for node in ast.walk(module) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)}
     for name, function in _functions(module):

@@ -302,9 +302,10 @@ def _is_hosted(endpoint: Endpoint, wraps: Collection[str]) -> bool:
 
 
 def _is_at(path: str, wrap: str, endpoint: Endpoint) -> bool:
+    whole = f"{(endpoint.app.prefix if endpoint.app is not None else None) or ''}/{path.strip('/')}"
     path, wrap = f"/{path.strip('/')}", f"/{wrap.strip('/')}"
     # A router has a prefix that may be known to another module only.
-    return path == wrap or (endpoint.app is not None and endpoint.app.router and wrap.endswith(path))
+    return path == wrap or (endpoint.app is not None and endpoint.app.router and wrap.endswith((path, f"/{whole.strip('/')}")))
 
 
 def _is_beside(one: Endpoint, hosted: Endpoint) -> bool:
