@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import re
 from pathlib import Path
 from textwrap import dedent
@@ -48,6 +49,14 @@ def test_the_settings_shown_are_settings(tmp_path):
     shown = config.load(tmp_path)
     assert shown.file is not None
     assert set(re.findall(r"^([a-z-]+) = ", text, re.MULTILINE)) | {"per-file-ignores"} == set(config._READERS)
+
+
+def test_the_diffs_shown_are_what_fix_makes():
+    shown = re.findall(r"```diff\n(--- (.*)\n\+\+\+ (.*)\n.*?)\n```", README, re.DOTALL)
+    assert len(shown) == 2
+    for text, before, after in shown:
+        old, new = ((ROOT / path).read_text().splitlines() for path in (before, after))
+        assert text.splitlines() == [*difflib.unified_diff(old, new, before, after, n=1, lineterm="")]
 
 
 def test_every_rule_that_is_named_exists():
