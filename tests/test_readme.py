@@ -52,7 +52,7 @@ def test_the_settings_shown_are_settings(tmp_path):
 
 
 def test_the_diffs_shown_are_what_fix_makes():
-    shown = re.findall(r"```diff\n(--- (.*)\n\+\+\+ (.*)\n.*?)\n```", README, re.DOTALL)
+    shown = re.findall(r"```diff\n(--- ([^\n]*)\n\+\+\+ ([^\n]*)\n.*?)\n```", README, re.DOTALL)
     assert len(shown) == 2
     for text, before, after in shown:
         old, new = ((ROOT / path).read_text().splitlines() for path in (before, after))
