@@ -35,6 +35,7 @@ def swallowed(asking: Asking, boundary: frozenset[str], *, tasks: bool = False) 
     With `tasks` the boundary is told of requests that end in a task of their own.
     """
     module = asking.module
+    elsewhere = _ELSEWHERE - _TASKS if tasks else _ELSEWHERE
     between = _between(asking, boundary)
     for name in between:
         function = module.functions[name]
@@ -55,7 +56,7 @@ def swallowed(asking: Asking, boundary: frozenset[str], *, tasks: bool = False) 
                 case ast.Call(args=args, keywords=keywords):
                     called = dotted(node.func).rsplit(".", 1)[-1] or getattr(node.func, "attr", "")
                     together = any(k.arg == "return_exceptions" and isinstance(k.value, ast.Constant) and k.value.value for k in keywords)
-                    away = called in (_ELSEWHERE - _TASKS if tasks else _ELSEWHERE) or together or (called == "suppress" and "BaseException" in map(dotted, args))
+                    away = called in elsewhere or together or (called == "suppress" and "BaseException" in map(dotted, args))
                     given = [*args, *(k.value for k in keywords)]
                     if away and (called == "suppress" or any(_may_ask(argument, function, asking, between) for argument in given)):
                         yield Doubt(module.span(node), "a question that is asked in there would not reach the request that it belongs to")

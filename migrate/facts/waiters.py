@@ -148,15 +148,15 @@ def _proven(function: Function, request: Request, wanted: frozenset[str], answer
     )
     sends = _index(body, request.node)
     machinery = _machinery(function, request, answers) - reads
-    kept = tables | counters
+    own = tables | counters
     first = next(
-        i for i, statement in enumerate(body) if _assigned([statement]) & machinery or i == sends or _stores(statement, kept, answers)
+        i for i, statement in enumerate(body) if _assigned([statement]) & machinery or i == sends or _stores(statement, own, answers)
     )
     ready = max((i + 1 for i, statement in enumerate(body) if _assigned([statement]) & reads), default=0)
     start = max(first, ready)
     if start > sends or any(_stores(statement, tables, answers) for statement in body[:start]):
         return Doubt(span, "the question is still being put together while it is sent")
-    foreign = _foreign(body[start:], function, module, kept, answers)
+    foreign = _foreign(body[start:], function, module, own, answers)
     if foreign is not None:
         return Doubt(module.span(foreign), "sending the question also does something else")
 

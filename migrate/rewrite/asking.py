@@ -70,12 +70,13 @@ def plan(
 
     `boundary` names the dispatchers (dotted inside the module) that get the hooks; what stands above them in the call
     tree is not looked at. `handle` is how the `Stateless` object is called where functions use it. Over `stdio` the one
-    client of this revision shares what is kept of subscriptions; over `http` changes are published to all that listen. `tasks` says that a question may be asked in a task of its own.
+    client of this revision shares what is kept of subscriptions; over `http` changes are published to all that listen.
+    `tasks` says that a question may be asked in a task of its own.
     """
     found = asking(module)
     edits: list[Edit] = []
     before: int | None = None
-    for step in (*_steps(found, module, tree, era, boundary, handle, tasks), *_changes(module, handle, stdio, http)):
+    for step in (*_steps(found, module, tree, era, boundary, handle, tasks), *_changes(module, handle, stdio=stdio, http=http)):
         match step:
             case Doubt(span=span, reason=reason):
                 return Blocker(span, reason)
@@ -99,7 +100,9 @@ def elsewhere(module: Module) -> Doubt | None:
     return Doubt(module.span(kept), "another module than the dispatcher's keeps what its client has set") if kept is not None else None
 
 
-def _steps(found: Asking, module: Module, tree: Tree, era: Era, boundary: frozenset[str], handle: str, tasks: bool) -> Iterator[Edit | Doubt | int]:
+def _steps(
+    found: Asking, module: Module, tree: Tree, era: Era, boundary: frozenset[str], handle: str, tasks: bool
+) -> Iterator[Edit | Doubt]:
     yield from found.doubts
     yield from untimely(found)
     yield from swallowed(found, boundary, tasks=tasks)
@@ -121,7 +124,7 @@ def _steps(found: Asking, module: Module, tree: Tree, era: Era, boundary: frozen
         yield from leftovers.answers(found, module, tree)
 
 
-def _changes(module: Module, handle: str, stdio: bool, http: bool) -> Iterator[Edit | Doubt | int]:
+def _changes(module: Module, handle: str, *, stdio: bool, http: bool) -> Iterator[Edit | Doubt | int]:
     if http:
         yield from publishing.published(module, handle)
     if stdio:
