@@ -55,6 +55,8 @@ def of(code: Code, place: Place) -> Way:
             if other not in seen and is_http(other):
                 seen.append(other)
     read = any(reads_stdin(one.unit) or reads_lines(one) or _is_consumer(one) for one in seen)
+    # A loop may read through a helper of another module.
+    read = read or any(_names_stdin(other) for one in seen if one != place for other in code.reachable(one) if other.unit is not one.unit)
     return Way(read, next((one for one in seen if is_http(one)), None))
 
 
@@ -90,6 +92,10 @@ def is_http(place: Place) -> bool:
     if owner is not None and any(dotted(base).endswith(_BASES) for base in owner.bases):
         return True
     return any(isinstance(n, ast.Call) and dotted(n.func).rpartition(".")[2] in _RESPONSES for n in place.nodes)
+
+
+def _names_stdin(place: Place) -> bool:
+    return any(isinstance(node, ast.Attribute) and node.attr == "stdin" for node in place.nodes)
 
 
 def reads_stdin(unit: Unit) -> bool:
