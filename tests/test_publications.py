@@ -93,6 +93,17 @@ def tools_changed():
     ]
 
 
+def test_a_message_is_made_above_what_leaves_where_nobody_listens() -> None:
+    text = f"""async def changed(self, uri):
+    if self.sessions is None:
+        return
+    message = {{"jsonrpc": "2.0", "method": "{UPDATED}", "params": {{"uri": uri}}}}
+    ids = await self.sessions.subscribers(uri)
+    await gather(*(self.put(one, message) for one in ids))
+"""
+    assert added(text) == [f'2: MCP.publish({{"jsonrpc": "2.0", "method": "{UPDATED}", "params": {{"uri": uri}}}})']
+
+
 def test_what_happens_only_if_something_has_changed_stays_so() -> None:
     text = f"""def add(name):
     if name not in TOOLS:

@@ -120,7 +120,13 @@ class _Publications:
                 else:
                     yield from self._handed(one, moved, caller, depth + 1)
         elif (before := self._before(call, message, function)) is not None:
-            yield Publication(before, self._text(message))
+            guards = list(self._guards(before))
+            if not guards:
+                yield Publication(before, self._text(message))
+            elif len(guards) == 1 and self._can_move(guards[0], before, message):
+                yield Publication(guards[0], self._text(message._replace(whole=None)))
+            else:
+                yield Doubt(self.module.span(guards[0]), "what is announced below this is not known here")
         else:
             yield Doubt(self.module.span(call), "a change is announced only if a client with a session wants to hear it")
 
@@ -194,21 +200,33 @@ class _Publications:
 
     def _is_guarded(self, here: ast.stmt, call: ast.Call) -> bool:
         """Whether something further out, or above, lets only some clients through."""
-        inner: ast.AST = here
         for around in self.module.ancestors(here):
             if isinstance(around, ast.For | ast.AsyncFor) and self._runs_over_clients(around, call):
                 return True
             if isinstance(around, ast.If) and _RECEIVERS.search(ast.unparse(around.test)):
                 return True
+        return False
+
+    def _guards(self, here: ast.stmt) -> Iterator[ast.stmt]:
+        """What leaves further up where no client wants to hear of it."""
+        inner: ast.AST = here
+        for around in self.module.ancestors(here):
             for name in ("body", "orelse", "finalbody"):
                 block = getattr(around, name, None)
                 for statement in block[: block.index(inner)] if isinstance(block, list) and inner in block else ():
-                    if isinstance(statement, ast.If) and isinstance(statement.body[-1], ast.Return | ast.Continue | ast.Break):
-                        plain = isinstance(statement.body[-1], ast.Return) and statement.body[-1].value is not None
-                        if not plain and _RECEIVERS.search(ast.unparse(statement.test)):
-                            return True
+                    if isinstance(statement, ast.If) and _RECEIVERS.search(ast.unparse(statement.test)) and _is_left(statement.body):
+                        yield statement
             inner = around
-        return False
+
+    def _can_move(self, guard: ast.stmt, here: ast.stmt, message: _Message) -> bool:
+        """Whether the message can be made above the guard, because nothing but values are looked up in between."""
+        block = next(b for n in ("body", "orelse") if isinstance(b := getattr(self.module.parents[guard], n, None), list) and guard in b)
+        if here not in block:
+            return False
+        between = block[block.index(guard) + 1 : block.index(here)]
+        made = {goal.id for s in between for n in walk(s) for goal in targets(n) if isinstance(goal, ast.Name)}
+        used = {n.id for n in descend(_dict(message)) if isinstance(n, ast.Name)}
+        return all(isinstance(s, ast.Assign | ast.AnnAssign) for s in between) and not used & made
 
     def _runs_over_clients(self, loop: ast.For | ast.AsyncFor, call: ast.Call) -> bool:
         names = {goal.id for goal in targets(loop) if isinstance(goal, ast.Name)}
@@ -289,6 +307,12 @@ def _dict(message: _Message) -> ast.Dict:
     if message.params is not None:
         keys, values = [*keys, "params"], [*values, message.params]
     return ast.Dict([ast.Constant(key) for key in keys], values)
+
+
+def _is_left(body: list[ast.stmt]) -> bool:
+    """Whether a block leaves and gives nothing: what gives something is an answer."""
+    last = body[-1]
+    return isinstance(last, ast.Continue | ast.Break) or (isinstance(last, ast.Return) and last.value is None)
 
 
 def _carries(call: ast.Call, name: str) -> bool:
