@@ -574,6 +574,11 @@ class Hooks:
         for unit in {one.unit for one in inside if one.unit is not place.unit}:
             refusing = [*(gate.node for gate in gates), *(refusal.node for refusal in refusals(unit.module))]
             nodes += [(Place(unit, unit.module.function_of(node)), node) for node in refusing if node in unit.module.parents]
+        for gate in gates:
+            if gate.is_access:
+                at = next(one for one in inside if gate.around in one.nodes)
+                reason = "whether this asks for a session or for who may come in is not clear"
+                return self._block(at, gate.node, reason, "let 2026-07-28 requests in by what they bring themselves, not by a session")
         for at, node in nodes:
             if at.unit is not place.unit and at in inside:
                 reason = "requests without a session or handshake are refused here, in another module than the endpoint's"

@@ -20,9 +20,12 @@ from .syntax import descend
 from .vocabulary import METHODS, REMOVED_REQUESTS
 
 _HEADER = re.compile(r"^(http_)?mcp[-_]session[-_]id$", re.IGNORECASE)
-_QUERY = re.compile(r"^(mcp[-_]?)?session([-_]?id)?$", re.IGNORECASE)
+_IN_QUERY = re.compile(r"^(mcp[-_]?)?session([-_]?id)?$", re.IGNORECASE)
+_IN_HEADERS = re.compile(r"^(mcp[-_]?)?session[-_]?id$", re.IGNORECASE)
 _WORDS = (b"ession_id", b"ession-id", b"ession-Id", b"ESSION_ID", b"essionId", b"sid")
-_OF_REQUEST = re.compile(r"query|args|headers|cookies|getlist", re.IGNORECASE)
+# A session in a cookie is a login, and one in the arguments of a tool the tool's own.
+_QUERY = re.compile(r"(?i:query|request\.args|getlist)|request\.GET\b|get_argument")
+_HEADERS = re.compile(r"headers", re.IGNORECASE)
 _LOOKS_UP = frozenset(
     {"get", "pop", "load", "find", "find_one", "fetch", "fetch_one", "get_session", "lookup", "getheader", "first", "get_argument"}
 )
@@ -334,8 +337,11 @@ class Sessionless:
         text = self.code.text(key, place)
         if text is None:
             return False
-        asked = holder is not None and _OF_REQUEST.search(dotted(holder)) is not None
-        return _HEADER.match(text) is not None or (asked and _QUERY.match(text) is not None)
+        if _HEADER.match(text) is not None:
+            return True
+        spelled = dotted(holder)
+        in_query = _QUERY.search(spelled) is not None and _IN_QUERY.match(text) is not None
+        return in_query or (_HEADERS.search(spelled) is not None and _IN_HEADERS.match(text) is not None)
 
     def _is_held(self, value: ast.expr, attr: str, place: Place) -> bool:
         """Whether an attribute is the session that its object was made with."""
@@ -388,7 +394,7 @@ class Sessionless:
     def _failing(self, place: Place) -> Iterator[ast.expr]:
         """The uses of an absent session that fail: its parts, and looking it up where nothing is."""
         region = self._region(place.unit) | self._makings(place) | self._sure(place)
-        gates = {n for condition in self.conditions(place.unit) for n in descend(condition.around.test)}
+        gates = {n for condition in self.conditions(place.unit) for n in descend(condition.node)}
         gates |= {n for use in self._quiet(place) if isinstance(use.node, ast.If) for n in descend(use.node.test)}
         looked = {id(n) for n in looked_up(self.conditions(place.unit), place.unit.module)}
         refusing = {n for condition in self.conditions(place.unit) for s in _refusal(condition.around, condition.seen) for n in descend(s)}
