@@ -21,6 +21,7 @@ from .decided import decided, only_looks
 from .edits import Edit, overlaps
 from .lazy import cst
 from .lines import line_start, next_line
+from .paired import pairs
 from .sessions import without
 from .tree import Tree
 
@@ -66,6 +67,7 @@ def edits(model: Sessionless, unit: Unit, tree: Tree) -> Iterator[Edit]:
         _books([*books, *_unused(model, unit)], unit, tree),
         _tests(model, unit, tree),
         _attributes(model, unit),
+        pairs(model, unit, tree),
         _parameters(model, unit, tree),
     )
     for some in chain.from_iterable(steps):
@@ -129,6 +131,11 @@ def _parts(test: ast.expr) -> Iterator[ast.expr]:
 def _value(test: ast.expr, model: Sessionless, place: Place) -> bool | None:
     """What a test of an absent session gives."""
     match test:
+        # The boundary lets no other requests through.
+        case ast.Attribute(value=ast.Name(), attr="modern"):
+            return True
+        case ast.UnaryOp(op=ast.Not(), operand=ast.Attribute(value=ast.Name(), attr="modern")):
+            return False
         case ast.UnaryOp(op=ast.Not(), operand=operand):
             return True if model.is_session(operand, place) else None
         case ast.Compare(left=left, ops=[ast.In() | ast.NotIn() as op]):

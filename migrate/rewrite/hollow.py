@@ -1,4 +1,4 @@
-"""Takes away what deleted code has left empty: headings above nothing, headers that nothing fills."""
+"""Takes away what deleted code has left empty: tests before nothing, headings above nothing, headers that nothing fills."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from typing import NamedTuple
 from ..facts.mask import parse
 from ..source import Source, Span
 from . import cut
+from .decided import only_looks
 from .edits import Edit
 from .lazy import cst
 from .tree import Tree
@@ -24,8 +25,27 @@ _EMPTY = frozenset({"{}", "dict()"})
 
 def hollows(before: Source, tree: Tree) -> Iterator[list[Edit]]:
     """The edits for each thing that the way from `before` to the tree has left empty. Both have to be readable without a mask."""
+    yield from _tests(before, tree)
     yield from _headings(before, tree.source)
     yield from _headers(before, tree)
+
+
+# -- tests ---------------------------------------------------------------------
+def _tests(before: Source, tree: Tree) -> Iterator[list[Edit]]:
+    """`if method != "initialize": pass`, where the test does nothing but look."""
+    known = Counter(ast.unparse(node) for node in _idle(before))
+    for node in _idle(tree.source):
+        start = tree.source.offset(node.lineno, node.col_offset)
+        found = tree.node(cst.If, Span(start, tree.source.offset(node.end_lineno or 0, node.end_col_offset or 0)))
+        if known[ast.unparse(node)] == 0 and found is not None and only_looks(tree, found.test):
+            yield list(cut.branch(tree, found))
+
+
+def _idle(source: Source) -> Iterator[ast.If]:
+    for node in ast.walk(parse(source)[0]):
+        match node:
+            case ast.If(body=[ast.Pass()], orelse=[]):
+                yield node
 
 
 # -- headings ------------------------------------------------------------------

@@ -96,6 +96,7 @@ def sweep(before: Source, tree: Tree, mentioned: Collection[str], formerly: Coll
     beside = [statement for places in unused for statement in _statements(tree, places)]
     yield from (edits for places in unused if (edits := _cut(tree, places, beside)))
     yield from _locals(was, now, tree)
+    yield from _settings(was, now, tree, mentioned)
     yield from hollows(before, tree)
     yield from _parameters(was, now, tree, mentioned)
 
@@ -173,6 +174,14 @@ class _Mentions:
         assert node.end_lineno is not None
         assert node.end_col_offset is not None
         return Span(self.source.offset(node.lineno, node.col_offset), self.source.offset(node.end_lineno, node.end_col_offset))
+
+    def is_setting(self, keyword: str) -> bool:
+        """Whether nothing mentions the name of a keyword but its one call."""
+        return len(self._uses[keyword]) == 1 and not self._attributes[keyword] and not self.dynamic
+
+    def asks_for(self, name: str) -> bool:
+        """Whether an object is asked for an attribute of this name."""
+        return bool(self._attributes.get(name))
 
     # Definitions
 
@@ -333,6 +342,18 @@ def _locals(was: _Mentions, now: _Mentions, tree: Tree) -> Iterator[list[Edit]]:
                 continue
             if all(place.may_go for place in places) and (edits := _cut(tree, places)):
                 yield edits
+
+
+def _settings(was: _Mentions, now: _Mentions, tree: Tree, mentioned: Collection[str]) -> Iterator[list[Edit]]:
+    """`settings.configure(SESSION_SECONDS=1800)`: settings that only deleted code has read."""
+    for call in tree.walk(tree.module) if ".configure(" in tree.source.text else ():
+        if not isinstance(call, cst.Call) or not isinstance(call.func, cst.Attribute) or call.func.attr.value != "configure":
+            continue
+        for at, argument in enumerate(call.args):
+            name = argument.keyword.value if argument.keyword is not None else ""
+            if name.isupper() and name not in mentioned and was.asks_for(name) and now.is_setting(name):
+                if is_quiet(ast.parse(f"({tree.text(argument.value)})", mode="eval").body):
+                    yield list(cut.argument(tree, call, at))
 
 
 def _parameters(was: _Mentions, now: _Mentions, tree: Tree, mentioned: Collection[str]) -> Iterator[list[Edit]]:
