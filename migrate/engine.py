@@ -6,10 +6,9 @@ LibCST is loaded when the first fix is wanted, not before.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
-from pathlib import PurePosixPath
 from typing import NoReturn
 
 from . import selection
@@ -107,16 +106,18 @@ def fix(
     may_fix: Callable[[Source, list[Finding]], list[Finding]] = lambda source, findings: findings,
     obstacle: Callable[[str], str] = lambda path: "",
     others: Callable[[], Iterable[bytes]] = tuple,
+    beside: Collection[str] = (),
     on_error: Callable[[InternalError], None] = _raise,
 ) -> Fixed:
     """Applies the fixes of the chosen rules until nothing changes any more.
 
     `may_fix` leaves out the findings of a file that must not be touched (suppressed ones); `obstacle` tells why a file outside
-    of the project cannot be made; `others` gives the content of the run's other files, which may use names of these.
+    of the project cannot be made; `others` gives the content of the run's other files, which may use names of these, and
+    `beside` their paths.
     """
     find = partial(check, catalog=catalog, era=era, select=select, ignore=ignore, per_file_ignores=per_file_ignores, on_error=on_error)
     threshold = Applicability.UNSAFE if unsafe else Applicability.SAFE
-    return _Fixing(project, catalog, era, find, threshold, may_fix, obstacle, Bystanders(others), on_error).run()
+    return _Fixing(project, catalog, era, find, threshold, may_fix, obstacle, Bystanders(others), beside, on_error).run()
 
 
 def _order(finding: Finding) -> tuple[str, Span, str, str]:
@@ -156,11 +157,13 @@ class _Fixing:
         may_fix: Callable[[Source, list[Finding]], list[Finding]],
         obstacle: Callable[[str], str],
         bystanders: Bystanders,
+        beside: Collection[str],
         on_error: Callable[[InternalError], None],
     ) -> None:
         self.start = self.project = project
         self.catalog, self.era, self.find, self.threshold = catalog, era, find, threshold
         self.may_fix, self.obstacle, self.bystanders, self.on_error = may_fix, obstacle, bystanders, on_error
+        self.beside = beside
         self.acceptance = Acceptance(bystanders)
         self.created: set[str] = set()
         self.written: dict[str, str] = {}  # the text of each file that this round makes or replaces
@@ -314,9 +317,10 @@ class _Fixing:
         needs = {need for group in groups for need in group.imports}
         if not needs or not _parses(source):
             return source
-        folder = PurePosixPath(source.path).parent
-        beside = (*self.project.files, *(new.path for new in _files(groups)))
-        local = {path.stem for path in map(PurePosixPath, beside) if path.parent == folder}
+        folder = source.path.rpartition("/")[0]
+        around = folder and f"{folder}/"
+        beside = (*self.project.files, *self.beside, *(new.path for new in _files(groups)))
+        local = {path[len(around) :].partition("/")[0].removesuffix(".py") for path in beside if path.startswith(around)}
         local |= {file.module.partition(".")[0] for file in self.project.files.values()}
         return replace(source, text=edits.apply(source.utf8, imports.add(Tree(source), needs, local=local)).decode("utf-8"))
 

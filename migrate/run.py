@@ -92,6 +92,7 @@ class Run:
             may_fix=self.sieve.open,
             obstacle=lambda path: self._obstacle(path, read),
             others=lambda: _contents_beside(read),
+            beside=read.locations.keys(),
             on_error=self.failures.append,
         )
 

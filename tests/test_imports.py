@@ -8,7 +8,7 @@ from mcp_migrate.rewrite.tree import Tree
 from mcp_migrate.source import Source
 
 
-def added(text: str, *needs: tuple[str, str], local: frozenset[str] = frozenset({"mcp_stateless"})) -> str:
+def added(text: str, *needs: tuple[str, str], local: frozenset[str] = frozenset({"mcp_stateless", "mine"})) -> str:
     source = Source("app.py", text)
     return edits.apply(source.utf8, imports.add(Tree(source), needs, local=local)).decode()
 
@@ -66,10 +66,12 @@ def test_a_name_joins_an_import_of_its_module(text: str, expected: str) -> None:
         ("import json\rx = 1\r", "import json\r\rfrom mcp_stateless import S\rx = 1\r"),
         ("import os\n\n\ndef f(): ...\n\n\nimport late\n", "import os\n\nfrom mcp_stateless import S\n\n\ndef f(): ...\n\n\nimport late\n"),
         ("from .a import b\n", "from mcp_stateless import S\n\nfrom .a import b\n"),
+        ("import json\n\nfrom mine import a\n", "import json\n\nfrom mcp_stateless import S\nfrom mine import a\n"),
+        ("import json\n\n# ours\nfrom mine import a\n", "import json\n\n# ours\nfrom mcp_stateless import S\nfrom mine import a\n"),
     ],
     ids=[
         "empty", "statement", "comment", "shebang", "function", "docstring", "docstring and code", "docstring only", "future",
-        "imports", "no newline", "crlf", "cr", "late import", "relative",
+        "imports", "no newline", "crlf", "cr", "late import", "relative", "first of its section", "first of its section with a comment",
     ],
 )  # fmt: skip
 def test_a_new_import_stands_where_the_file_would_have_it(text: str, expected: str) -> None:

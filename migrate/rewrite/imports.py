@@ -150,18 +150,25 @@ def _statement(tree: Tree, imports: Sequence[_Found], text: str, module: str, lo
     """A new import statement, among the plain ones at the top of the file."""
     newline = tree.source.newline
     key = _key(text, module, local)
-    top = [found for found in imports if found.guard == _PLAIN and found.line in _head(tree.module)]
-    before = [found for found in top if _key(tree.text(found.node), found.module, local) <= key]
-    same = [found for found in before if _key(tree.text(found.node), found.module, local)[0] == key[0]]
+    top = [
+        (found, _key(tree.text(found.node), found.module, local))
+        for found in imports
+        if found.guard == _PLAIN and found.line in _head(tree.module)
+    ]
+    before = [found for found, other in top if other <= key]
+    section = [found for found, other in top if other[0] == key[0]]
+    same = [found for found, other in top if other[0] == key[0] and other <= key]
+    if section and not same:
+        start = line_start(tree.source, tree.span(section[0].line).start)
+        return Edit(Span(start, start), text + newline)
     if before:
         anchor = (same or before)[-1].line
         end = tree.whole(anchor).end
         opening = "" if tree.source.utf8[:end].endswith((b"\n", b"\r")) else newline
         return Edit(Span(end, end), opening + ("" if same else newline) + text + newline)
     if top:
-        start = line_start(tree.source, tree.span(top[0].line).start)
-        same_section = _key(tree.text(top[0].node), top[0].module, local)[0] == key[0]
-        return Edit(Span(start, start), text + newline + ("" if same_section else newline))
+        start = line_start(tree.source, tree.span(top[0][0].line).start)
+        return Edit(Span(start, start), text + newline + newline)
     return _first(tree, text)
 
 
