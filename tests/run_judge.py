@@ -8,13 +8,17 @@ of the repository alone can run it. Exit status: 0 all passed, 1 some server fai
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 import subprocess
 import sys
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from itertools import product
 from pathlib import Path
 
+import sdk
 from servers import ROOT, Server, copy, load, migrate
 
 JUDGE = ROOT.parent / "shared" / "tools" / "e2e" / "judge.py"
@@ -28,15 +32,17 @@ def main(names: list[str]) -> int:
         return 0
     servers = [server for server in load() if server.fix == "migrates" and (not names or server.name in names)]
     print(ROW.format("server", "era", "verdict", "passed", "failed"))
-    with tempfile.TemporaryDirectory() as scratch:
-        statuses = [_judge(server, era, Path(scratch)) for server in servers for era in ERAS]
-    return max(statuses, default=0)
+    if any(server.http for server in servers):
+        sdk.frameworks()  # once, before several threads want it
+    # A judge waits more than it works.
+    with tempfile.TemporaryDirectory() as scratch, ThreadPoolExecutor(os.cpu_count()) as pool:
+        return max(pool.map(lambda job: _judge(*job, Path(scratch)), product(servers, ERAS)), default=0)
 
 
 def _judge(server: Server, era: str, scratch: Path) -> int:
     folder = copy(server.before, scratch / server.name / era)
     fixed = migrate("fix", "--era", era, ".", cwd=folder)
-    if fixed.returncode and not server.left:
+    if fixed.returncode and not server.left.get(era):
         _row(server, era, "NO FIX", "", "", fixed.stdout + fixed.stderr)
         return 1
     asked = server.judged_dual if era == "dual" else era
