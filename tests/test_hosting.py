@@ -103,11 +103,11 @@ def test_an_application_that_is_wrapped_later_is_wired_where_it_is_made() -> Non
         ),
         (
             "def register(web: FastAPI):\n    @web.post('/mcp')\n    async def post(body: dict):\n        return handle(body)\n",
-            "def register(web: FastAPI):\n    web.add_middleware(MCP.asgi, path='/mcp')\n    @web.post('/mcp')\n",
+            "def register(web: FastAPI):\n    web.add_middleware(MCP.asgi, path='/mcp')\n\n    @web.post('/mcp')\n",
         ),
         (
             "def register(web: FastAPI):\n    '''Adds the routes.'''\n    @web.post('/mcp')\n    async def post(body: dict):\n        return handle(body)\n",
-            "    '''Adds the routes.'''\n    web.add_middleware(MCP.asgi, path='/mcp')\n    @web.post('/mcp')\n",
+            "    '''Adds the routes.'''\n    web.add_middleware(MCP.asgi, path='/mcp')\n\n    @web.post('/mcp')\n",
         ),
         (
             "class Server:\n    def __init__(self):\n        self.app = FastAPI()\n        self.routes()\n\n    def routes(self):\n"
@@ -207,6 +207,13 @@ def test_an_application_of_flask() -> None:
     assert 'app = Flask(__name__)\napp.wsgi_app = MCP.wsgi(app.wsgi_app, "/mcp")\n' in wired(
         FLASK + "app = Flask(__name__)\n" + ROUTE + HANDLE
     )
+
+
+def test_the_verbs_that_an_endpoint_asks_for_are_no_methods_of_the_server() -> None:
+    route = ROUTE.replace('"POST"]', '"POST", "OPTIONS"]').replace(
+        "    return", '    if request.method == "OPTIONS":\n        return ""\n    return'
+    )
+    assert 'methods={"tools/list"})' in wired(FLASK + "app = Flask(__name__)\n" + route + HANDLE)
 
 
 def test_a_blueprint_of_flask_has_its_views_decorated_below_the_route() -> None:

@@ -20,6 +20,7 @@ from .gates import Condition, boundaries, conditions, first_messages, refusals
 from .identity import Identity, Unknown, identities, identity, made_up
 from .leaks import Leaks
 from .replies import COROUTINE, WAITS, Proof, Replies
+from .routes import VERBS
 from .sessionless import Needed, Sessionless, Spared, Way
 from .syntax import descend
 from .vocabulary import ADDED_REQUESTS, CURRENT, NOTIFICATIONS, REMOVED_REQUESTS, SPELLINGS
@@ -957,7 +958,8 @@ def _requests(methods: frozenset[str]) -> frozenset[str]:
     return frozenset(
         m
         for m in methods - REMOVED_REQUESTS - ADDED_REQUESTS - NOTIFICATIONS - SPELLINGS.keys()
-        if m and not m.startswith(("notifications/", "$/"))
+        # The `method` of an HTTP request is a verb.
+        if m and not (m.isupper() and m.lower() in VERBS) and not m.startswith(("notifications/", "$/"))
     )
 
 

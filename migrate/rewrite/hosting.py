@@ -136,7 +136,8 @@ class _Hosting:
             self._starts_at(app.place)
             body = app.place.function.node.body
             first = body[1] if len(body) > 1 and isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant) else body[0]
-            yield above(self.module, first, f"{line}\n")
+            gap = "\n" if isinstance(first, Def | ast.ClassDef) else ""
+            yield above(self.module, first, f"{line}\n{gap}")
         else:
             for statement in self._makings(app, place):
                 self.starts.append(start_of(self.module, statement))
