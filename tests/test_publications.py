@@ -13,10 +13,10 @@ from mcp_migrate.source import Source
 
 UPDATED = "notifications/resources/updated"
 TOOLS = "notifications/tools/list_changed"
-SESSION = f"""
+SESSION = """
 class Session:
     def send(self, method, **params):
-        message = {{"jsonrpc": "2.0", "method": method, "params": params}}
+        message = {"jsonrpc": "2.0", "method": method, "params": params}
         self.events.append(message)
 def start(params):
     session = Session()
