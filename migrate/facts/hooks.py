@@ -21,7 +21,7 @@ from .identity import Identity, Unknown, identities, identity, made_up
 from .leaks import Leaks
 from .replies import COROUTINE, WAITS, Proof, Replies
 from .routes import VERBS
-from .sessionless import Needed, Sessionless, Spared, Way
+from .sessionless import Needed, Sessionless, Spared, Way, depends, required
 from .syntax import descend
 from .vocabulary import ADDED_REQUESTS, CURRENT, NOTIFICATIONS, REMOVED_REQUESTS, SPELLINGS
 
@@ -498,6 +498,10 @@ class Hooks:
         place = reached[0].place
         inside = [*dict.fromkeys(one for start in (*(r.place for r in reached), chain.place) for one in self._inside(start))]
         inside += [one for other in self._called(inside) for one in self._inside(other) if one not in inside]
+        for other in inside:
+            # FastAPI calls these first.
+            asked_first = [target for _, target in depends(self.code, other)] if other.function else []
+            inside += [one for target in asked_first for one in self._inside(target) if one not in inside]
         found = [one for other in inside if (one := chains.find(self.code, other)) is not None]
         methods = frozenset().union(*(one.methods for one in found)) if all(one.complete for one in found) else None
         hosts: list[Host] = []
@@ -568,6 +572,9 @@ class Hooks:
     ) -> Blocker | None:
         """What would refuse or lose a request that was not announced by a handshake, and cannot be opened by this file's wiring."""
         for use in uses:
+            if isinstance(use, Needed) and use.unclear:
+                reason = "whether this asks for a session or for something else that was refused is not clear"
+                return self._block(use.place, use.node, reason, "let it tell the two apart")
             if isinstance(use, Needed) and use.common:
                 reason = f"`{ast.unparse(use.node)}` needs a session, which no 2026-07-28 request has"
                 return self._block(use.place, use.node, reason, "keep it in a handle that a tool returns and the next call names")
@@ -575,6 +582,10 @@ class Hooks:
         for unit in {one.unit for one in inside if one.unit is not place.unit}:
             refusing = [*(gate.node for gate in gates), *(refusal.node for refusal in refusals(unit.module))]
             nodes += [(Place(unit, unit.module.function_of(node)), node) for node in refusing if node in unit.module.parents]
+        for one in inside:
+            if one.function and (name := required(one)):
+                reason = f"requests without the header of `{name}` are refused before `{one.name}` runs"
+                return self._block(one, None, reason, f"give `{name}` the default None")
         for gate in gates:
             if gate.is_access:
                 at = next(one for one in inside if gate.around in one.nodes)

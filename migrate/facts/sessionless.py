@@ -56,6 +56,7 @@ class Needed(NamedTuple):
     place: Place
     node: ast.expr | ast.stmt
     common: bool = True  # every request comes by; False: those of one method
+    unclear: bool = False  # it may as well say that the request was refused for something else
 
 
 @dataclass(eq=False)
@@ -113,6 +114,12 @@ class Sessionless:
         """Everything that would fail, or make something up, for a request without a session."""
         for place in self._living():
             yield from self._quiet(place)
+            for condition in self.conditions(place.unit):
+                operand = _lacking(condition.node)
+                if condition.around not in place.nodes or operand is None or not self._is_session(operand, place, 0):
+                    continue
+                if self._refuses_besides(operand, place):
+                    yield Needed(place, condition.node, unclear=True)
             if self._only_gives(place):
                 if any(True for _ in self._failing(place)):
                     assert place.function
@@ -147,7 +154,7 @@ class Sessionless:
                     found.append(target)
         return frozenset(found)
 
-    def _quiet(self, place: Place) -> Iterator[Spared]:
+    def _quiet(self, place: Place) -> Iterator[Spared | Needed]:
         """Tests that end the function for want of a session and say nothing about it, or make one for the request."""
         told = {condition.around for condition in self.conditions(place.unit)}
         for node in place.nodes:
@@ -156,7 +163,55 @@ class Sessionless:
                     continue
                 makes = self.spares and isinstance(operand, ast.Name) and _gives_name(node.body, operand.id)
                 if makes or _is_only_return(node.body):
-                    yield Spared(Way.PASS, place, node)
+                    unclear = self._refuses_besides(operand, place)
+                    yield Needed(place, node.test, unclear=True) if unclear else Spared(Way.PASS, place, node)
+
+    def _refuses_besides(self, node: ast.expr, place: Place, depth: int = 0) -> bool:
+        """Whether None may also come from a function that has refused the request for something else than its session."""
+        match node:
+            case ast.Name(id=name):
+                return any(self._refuses_besides(value, place, depth + 1) for value in assigned(place, name) if depth < _MAX_DEPTH)
+            case ast.Await(value=value) | ast.NamedExpr(value=value):
+                return self._refuses_besides(value, place, depth)
+            case ast.Call(func=func) if isinstance(target := self.code.target(func, place), Place) and target.function:
+                for one in self._returns(target):
+                    if one.value is None or self._gives_nothing(one.value, target):
+                        if not self._is_for_session(one, target):
+                            return True
+                    elif depth < _MAX_DEPTH and self._refuses_besides(one.value, target, depth + 1):
+                        return True
+                return not _ends(target.function.node.body) and not self._is_for_session(None, target)
+        return False
+
+    def _is_for_session(self, end: ast.Return | None, place: Place) -> bool:
+        """Whether a function leaves here, or at its end, for want of a session and for nothing else."""
+        for around in place.unit.module.ancestors(end) if end is not None else ():
+            match around:
+                case ast.If(test=test):
+                    return all(self.asks(part, place) for part in _joined(test))
+                case ast.ExceptHandler(type=kind):
+                    return kind is not None and dotted(kind) in {"KeyError", "LookupError"}
+                case ast.FunctionDef() | ast.AsyncFunctionDef():
+                    break
+        tests = [n.test for n in place.nodes if isinstance(n, ast.If) and any(isinstance(inner, ast.Return) for inner in descend(n))]
+        return all(self.asks(part, place) for test in tests for part in _joined(test))
+
+    def _gives_nothing(self, node: ast.expr, place: Place) -> bool:
+        """`None`, or a call of what only answers: `return self.deny(404)`."""
+        match node:
+            case ast.Constant(value=None):
+                return True
+            case ast.Call(func=func):
+                target = self.code.target(func, place)
+                if isinstance(target, Place) and target.function:
+                    gives = (ast.Yield, ast.YieldFrom)
+                    return not any(isinstance(n, gives) or (isinstance(n, ast.Return) and n.value) for n in target.nodes)
+                return last(func) == "send_error"
+        return False
+
+    def _returns(self, place: Place) -> list[ast.Return]:
+        """Where a function returns for a request that opens no session."""
+        return [n for n in place.nodes if isinstance(n, ast.Return) and n not in self._region(place.unit)]
 
     @property
     def parameters(self) -> frozenset[tuple[Place, str]]:
@@ -271,11 +326,12 @@ class Sessionless:
                 given = [*args, *(keyword.value for keyword in keywords)]
                 target = self.code.target(func, place)
                 if isinstance(target, Place) and target.function and target != place:
-                    returned = [n.value for n in target.nodes if isinstance(n, ast.Return) and n.value is not None]
+                    returned = [n.value for n in self._returns(target) if n.value is not None]
                     # What is None whatever it is given is no session; what comes from the request's header is one.
                     sessions = any(self._is_session(one, place, depth) for one in given)
                     sessions = sessions or any(self._is_session(one, target, depth) for one in returned)
-                    return bool(returned) and (sessions or not given) and all(self.is_absent(one, target, depth) for one in returned)
+                    ends = (self.is_absent(one, target, depth) or self._gives_nothing(one, target) for one in returned)
+                    return bool(returned) and (sessions or not given) and all(ends)
                 if last(func) in _LOOKS_UP and given:
                     default = args[1] if len(args) > 1 else None
                     fits = self._names_header(given[0], place, func) or any(self._is_session(one, place, depth) for one in given[:1])
@@ -293,7 +349,8 @@ class Sessionless:
             if not stored and not is_parameter:
                 continue
             if is_parameter and (around, node.id) not in self._absent and not _is_header_parameter(around, node.id):
-                return False
+                given = next((target for name, target in depends(self.code, around) if name == node.id), None)
+                return given is not None and given != around and self._only_gives(given)
             # What it is given further down is for what comes then.
             before = [n for n in stored if around != place or n.lineno < node.lineno or _is_in_loop(node, around)]
             if any(around.unit.module.parents[n] in self.fresh for n in before):
@@ -457,8 +514,11 @@ class Sessionless:
         if place.function is None:
             return False
         returned = [n.value for n in place.nodes if isinstance(n, ast.Return) and n.value is not None]
-        called = [call for call in self.code.callers(place) if call.place in self.inside]
-        return bool(returned) and bool(called) and all(self._is_session(value, place, 0) for value in returned)
+        called = any(call.place in self.inside for call in self.code.callers(place)) or self._is_depended_on(place)
+        return bool(returned) and called and all(self._is_session(value, place, 0) for value in returned)
+
+    def _is_depended_on(self, place: Place) -> bool:
+        return any(target == place for one in self.inside if one.function for _, target in depends(self.code, one))
 
     def _keeps_book(self, statement: ast.stmt, place: Place) -> bool:
         """Whether a statement only writes into the session, or calls a method of it for no value."""
@@ -566,6 +626,24 @@ def _lacking(test: ast.expr) -> ast.expr | None:
     return None
 
 
+def _joined(test: ast.expr) -> list[ast.expr]:
+    return [part for value in test.values for part in _joined(value)] if isinstance(test, ast.BoolOp) else [test]
+
+
+def _ends(body: list[ast.stmt]) -> bool:
+    """Whether a block never comes to its end."""
+    match body[-1]:
+        case ast.Return() | ast.Raise():
+            return True
+        case ast.With(body=inner) | ast.AsyncWith(body=inner):
+            return _ends(inner)
+        case ast.If(body=inner, orelse=[_, *_] as other):
+            return _ends(inner) and _ends(other)
+        case ast.Try(body=inner, handlers=handlers):
+            return _ends(inner) and all(_ends(handler.body) for handler in handlers)
+    return False
+
+
 def _gives_name(body: list[ast.stmt], name: str) -> bool:
     return any(isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Store) for s in body for n in descend(s))
 
@@ -595,6 +673,42 @@ def _refusal(around: ast.If, seen: bool) -> Iterable[ast.stmt]:
 
 def _gives(statement: ast.stmt) -> bool:
     return any(isinstance(n, ast.NamedExpr) for n in descend(statement))
+
+
+def depends(code: Code, place: Place) -> Iterator[tuple[str, Place]]:
+    """The functions that FastAPI calls before an endpoint, and the parameters that their values are given to."""
+    assert place.function
+    args, level = place.function.node.args, Place(place.unit, None)
+    every = [*args.posonlyargs, *args.args]
+    pairs = [*zip(reversed(every), reversed(args.defaults), strict=False), *zip(args.kwonlyargs, args.kw_defaults, strict=True)]
+    spelled: list[tuple[str, ast.AST | None]] = [(arg.arg, default) for arg, default in pairs]
+    spelled += [(arg.arg, arg.annotation) for arg in (*every, *args.kwonlyargs)]
+    spelled += [("", decorator) for decorator in place.function.node.decorator_list]
+    for name, around in spelled:
+        for node in descend(around) if around is not None else ():
+            if isinstance(node, ast.Call) and last(node.func) in {"Depends", "Security"} and node.args:
+                target = code.target(node.args[0], level)
+                if isinstance(target, Place) and target.function:
+                    yield name, target
+
+
+def required(place: Place) -> str:
+    """The parameter that a framework fills from the session's header and refuses requests without, or ""."""
+    assert place.function
+    args = place.function.node.args
+    every = [*args.posonlyargs, *args.args]
+    defaults: dict[str, ast.expr | None] = dict(zip(reversed([arg.arg for arg in every]), reversed(args.defaults), strict=False))
+    defaults |= {arg.arg: default for arg, default in zip(args.kwonlyargs, args.kw_defaults, strict=True)}
+    for name in place.function.parameters:
+        if _is_header_parameter(place, name):
+            match defaults.get(name):
+                case None:
+                    return name
+                case ast.Call(func=func, args=given, keywords=keywords) if last(func) == "Header":
+                    default = [*given, *(keyword.value for keyword in keywords if keyword.arg == "default")]
+                    if not default or (isinstance(default[0], ast.Constant) and default[0].value is ...):
+                        return name
+    return ""
 
 
 def _is_header_parameter(place: Place, name: str) -> bool:

@@ -45,7 +45,7 @@ def conditions(module: Module) -> Iterator[Condition]:
         function = module.function_of(node)
         if function is None or _is_open(node.test):
             continue
-        for body, seen in ((node.body, False), (node.orelse, True)):
+        for body, seen in ((node.body, False), (node.orelse or _rest(node, module), True)):
             if not _refuses(body):
                 continue
             for part in _parts(node.test):
@@ -130,6 +130,16 @@ class Values:
             key = key.func.value
         text = self.module.string(key)
         return (text is not None and _HEADER.match(text) is not None) or self.holds(key, function, depth + 1)
+
+
+def _rest(node: ast.If, module: Module) -> list[ast.stmt]:
+    """What follows a test whose body leaves, as its `else` would: plain statements up to the end of the block."""
+    if not isinstance(node.body[-1], ast.Return | ast.Raise):
+        return []
+    around = module.parents[node]
+    blocks = [block for name in ("body", "orelse", "finalbody") if isinstance(block := getattr(around, name, None), list) and node in block]
+    rest = blocks[0][blocks[0].index(node) + 1 :] if blocks else []
+    return rest if all(isinstance(one, ast.Expr | ast.Assign | ast.AnnAssign | ast.Return | ast.Raise) for one in rest) else []
 
 
 def _parts(test: ast.expr) -> Iterator[ast.expr]:

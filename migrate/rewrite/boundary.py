@@ -623,12 +623,17 @@ class _Wire:
                 body = place.function.node.body
                 first = body[1] if len(body) > 1 and _is_docstring(body[0]) else body[0]
                 yield above(self.module, first, f"if {self.handle}.modern:\n{self.step}return None\n")
+            elif isinstance(node, ast.expr):
+                span = self.module.span(node)
+                text = "{}" if self.era is Era.MODERN else f"({{}} if {self.handle}.modern else {self.source.slice(span)})"
+                yield Edit(span, text)
+            elif way is Way.PASS and isinstance(node, ast.If):
+                yield Edit(self.module.span(node.test), sessions.spared(self.module.text(node.test), self.handle, seen=False))
             else:
                 start = self.module.span(node).start
                 yield Edit(
                     Span(start, start), f"if not {self.handle}.modern:{self.source.newline}{indent_of(self.source, start)}{self.step}"
                 )
-                assert isinstance(node, ast.stmt)
                 yield from deeper(self.module, node, node, self.step)
 
     # -- helpers ------------------------------------------------------------------
