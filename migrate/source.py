@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import codecs
 import io
-import re
 import tokenize
 from bisect import bisect_right
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import accumulate
 from typing import NamedTuple
-
-_NEWLINE = re.compile(rb"\r\n|\r|\n")
 
 
 class Span(NamedTuple):
@@ -47,7 +45,9 @@ class Source:
     @cached_property
     def line_starts(self) -> list[int]:
         """The byte offset at which each line begins; the first is 0."""
-        return [0, *(found.end() for found in _NEWLINE.finditer(self.utf8))]
+        lines = self.utf8.splitlines(keepends=True)
+        starts = [0, *accumulate(map(len, lines))]
+        return starts if not lines or lines[-1].endswith((b"\n", b"\r")) else starts[:-1]
 
     @cached_property
     def newline(self) -> str:

@@ -40,7 +40,7 @@ class Asking:
             for function in self.module.functions.values():
                 if function.name in found and any(w.function is function for w in self.waiters):
                     continue
-                needs = frozenset().union(*(self._needs(node, function, found) for node in function.own))
+                needs = frozenset().union(*(self._needs(node, function, found) for node in function.own if isinstance(node, ast.Call)))
                 if needs - found.get(function.name, frozenset()):
                     found[function.name] = needs
                     changed = True

@@ -14,6 +14,8 @@ from .syntax import descend
 
 def is_word(value: Value | None) -> bool:
     """Whether a value belongs to the vocabulary, or is a constant of another module that may."""
+    if value is None:
+        return False
     if isinstance(value, str):
         return value in words.TEXTS or value.lower() in words.HEADERS
     if isinstance(value, int):
