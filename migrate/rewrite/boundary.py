@@ -676,22 +676,19 @@ def _beside(package: str | None, name: str) -> str:
 
 
 def _names(module: Module) -> set[str]:
-    found: set[str] = set()
-    for node in descend(module.tree):
-        match node:
-            case (
-                ast.Name(id=name)
-                | ast.arg(arg=name)
-                | ast.FunctionDef(name=name)
-                | ast.AsyncFunctionDef(name=name)
-                | ast.ClassDef(name=name)
-            ):
-                found.add(name)
-            case ast.alias(name=name, asname=asname):
-                found.add(asname or name.partition(".")[0])
-            case ast.Global(names=names) | ast.Nonlocal(names=names):
-                found |= set(names)
-    return found
+    defined: list[ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef] = [
+        *module.nodes(ast.FunctionDef),
+        *module.nodes(ast.AsyncFunctionDef),
+        *module.nodes(ast.ClassDef),
+    ]
+    declared: list[ast.Global | ast.Nonlocal] = [*module.nodes(ast.Global), *module.nodes(ast.Nonlocal)]
+    return {
+        *(node.id for node in module.nodes(ast.Name)),
+        *(node.arg for node in module.nodes(ast.arg)),
+        *(node.name for node in defined),
+        *(node.asname or node.name.partition(".")[0] for node in module.nodes(ast.alias)),
+        *(name for node in declared for name in node.names),
+    }
 
 
 def _is_import(statement: ast.stmt) -> bool:
