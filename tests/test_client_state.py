@@ -272,3 +272,104 @@ def test_a_session_that_does_without_sampling_is_fine() -> None:
         "async def title(ctx):\n    try:\n        return await ctx.session.create_message([])\n    except McpError:\n        return True\n"
     )
     assert not list(openings(asking(read(Source("s.py", text), ast.parse(text)))))
+
+
+OF_SESSION = """
+import asyncio
+LEVELS = ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"]
+SESSIONS = {}
+class Session:
+    def __init__(self, capabilities):
+        self.capabilities = capabilities
+        self.level = "info"
+        self.waiting = {}
+        self.asked = 0
+class Call:
+    def __init__(self, session, out):
+        self.session, self.out = session, out
+    async def log(self, level, text):
+        if LEVELS.index(level) >= LEVELS.index(self.session.level):
+            await self.out.put({"jsonrpc": "2.0", "method": "notifications/message", "params": {"level": level, "data": text}})
+    async def ask(self, method, params):
+        needed = method.split("/")[0]
+        if needed not in self.session.capabilities:
+            raise RpcError(-32600, "not supported")
+        self.session.asked += 1
+        number = f"ask-{self.session.asked}"
+        future = asyncio.get_running_loop().create_future()
+        self.session.waiting[number] = future
+        await self.out.put({"jsonrpc": "2.0", "id": number, "method": method, "params": params})
+        answer = await asyncio.wait_for(future, 60)
+        if "error" in answer:
+            raise RpcError(-32603, "failed")
+        return answer["result"]
+async def tool(call):
+    if "sampling" in call.session.capabilities:
+        return await call.ask("sampling/createMessage", {"messages": []})
+    return await call.ask("roots/list", {})
+async def perform(call, method, params):
+    if method == "logging/setLevel":
+        call.session.level = params["level"]
+    return await tool(call)
+async def post(request):
+    message = await request.json()
+    if message.get("method") == "initialize":
+        session = Session(message["params"].get("capabilities") or {})
+        SESSIONS["1"] = session
+        return {}
+    session = SESSIONS.get(request.headers["mcp-session-id"])
+    if "method" not in message:
+        future = session.waiting.get(message.get("id"))
+        if future is not None:
+            future.set_result(message)
+        return None
+    task = asyncio.create_task(perform(Call(session, request.out), message["method"], message["params"]))
+    return await task
+"""
+
+
+def of_session(era: Era, *, tasks: bool = True) -> Plan | Blocker:
+    source = Source("server.py", OF_SESSION)
+    module, behind = read(source, ast.parse(OF_SESSION)), frozenset({"post"})
+    return plan(module, Tree(source), era=era, boundary=behind, stdio=False, http=True, tasks=tasks)
+
+
+def test_a_question_whose_answer_is_awaited_in_a_session_object_is_asked_without_one() -> None:
+    found = of_session(Era.DUAL)
+    assert isinstance(found, Plan), found
+    text = edits.apply(OF_SESSION.encode(), found.edits).decode()
+    assert "if not MCP.modern and needed not in self.session.capabilities:" in text
+    assert "        if MCP.modern:\n            return MCP.ask(method, params)\n        self.session.asked += 1\n" in text
+    assert found.parts == {Part.ASK, Part.CAPABILITIES, Part.LOGGING}
+
+
+def test_what_a_session_object_keeps_is_not_looked_up_without_one() -> None:
+    found = of_session(Era.DUAL)
+    assert isinstance(found, Plan), found
+    text = edits.apply(OF_SESSION.encode(), found.edits).decode()
+    assert 'LEVELS.index(MCP.log_level("info") if MCP.modern else self.session.level)' in text
+    assert 'if "sampling" in (MCP.client_capabilities({}) if MCP.modern else call.session.capabilities):' in text
+
+
+def test_without_older_clients_nothing_of_the_session_object_is_left() -> None:
+    found = of_session(Era.MODERN)
+    assert isinstance(found, Plan), found
+    text = edits.apply(OF_SESSION.encode(), found.edits).decode()
+    assert "        return MCP.ask(method, params)\n" in text
+    assert "-32600" not in text
+    assert "set_result" not in text
+    assert 'if "sampling" in MCP.client_capabilities({}):' in text
+
+
+def test_a_task_of_its_own_is_for_boundaries_that_are_told_of_its_end() -> None:
+    found = of_session(Era.DUAL, tasks=False)
+    assert isinstance(found, Blocker)
+    assert "would not reach the request" in found.reason
+
+
+def test_subscriptions_of_clients_with_a_session_are_left_alone_over_http() -> None:
+    text = SUBSCRIBE.replace("SUBSCRIBED.", 'session["uris"].')
+    source = Source("server.py", text)
+    found = plan(read(source, ast.parse(text)), Tree(source), era=Era.DUAL, stdio=False, http=True)
+    assert isinstance(found, Plan), found
+    assert found.parts == frozenset()
