@@ -351,9 +351,9 @@ def _settings(was: _Mentions, now: _Mentions, tree: Tree, mentioned: Collection[
             continue
         for at, argument in enumerate(call.args):
             name = argument.keyword.value if argument.keyword is not None else ""
-            if name.isupper() and name not in mentioned and was.asks_for(name) and now.is_setting(name):
-                if is_quiet(ast.parse(f"({tree.text(argument.value)})", mode="eval").body):
-                    yield list(cut.argument(tree, call, at))
+            lost = name.isupper() and name not in mentioned and was.asks_for(name) and now.is_setting(name)
+            if lost and is_quiet(ast.parse(f"({tree.text(argument.value)})", mode="eval").body):
+                yield list(cut.argument(tree, call, at))
 
 
 def _parameters(was: _Mentions, now: _Mentions, tree: Tree, mentioned: Collection[str]) -> Iterator[list[Edit]]:
