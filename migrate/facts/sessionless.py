@@ -483,6 +483,11 @@ class Sessionless:
                 if self._is_session(lacking or node.test, place, 0) or self._is_there(node.test, place):
                     body = node.body if lacking is None else node.orelse
                     found.update(n for statement in body for n in descend(statement))
+            elif isinstance(node, ast.BoolOp) and isinstance(node.op, ast.And):
+                first = next(
+                    (at for at, one in enumerate(node.values) if self._is_session(one, place, 0) or self._is_there(one, place)), None
+                )
+                found.update(n for later in node.values[(len(node.values) if first is None else first + 1) :] for n in descend(later))
         return frozenset(found)
 
     def _is_there(self, test: ast.expr, place: Place) -> bool:
