@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from .callers import climb
@@ -122,8 +122,15 @@ def tested(code: Code, place: Place, leads: Callable[[Place], bool], dispatcher:
     ours: list[str] = []
     tests = False
     for node in place.nodes:
-        if not isinstance(node, ast.If):
-            continue
+        then: Sequence[ast.stmt | ast.expr]
+        otherwise: Sequence[ast.stmt | ast.expr]
+        match node:
+            case ast.If(body=body, orelse=orelse):
+                then, otherwise = body, orelse
+            case ast.IfExp(body=yes, orelse=no):
+                then, otherwise = [yes], [no]
+            case _:
+                continue
         for test in (n for n in descend(node.test) if isinstance(n, ast.Compare) and len(n.ops) == 1):
             paths = [
                 text
@@ -136,9 +143,9 @@ def tested(code: Code, place: Place, leads: Callable[[Place], bool], dispatcher:
             tests = True
             match test.ops[0]:
                 case ast.Eq() | ast.In():
-                    goes_on = _leads(code, node.body, place, leads, dispatcher)
+                    goes_on = _leads(code, then, place, leads, dispatcher)
                 case ast.NotEq() | ast.NotIn():
-                    goes_on = isinstance(node.body[-1], ast.Return | ast.Raise) or _leads(code, node.orelse, place, leads, dispatcher)
+                    goes_on = isinstance(then[-1], ast.Return | ast.Raise) or _leads(code, otherwise, place, leads, dispatcher)
                 case _:
                     goes_on = False
             if goes_on:
@@ -171,7 +178,7 @@ def _words(node: ast.expr) -> Iterator[str]:
                 yield word.lower()
 
 
-def _leads(code: Code, body: list[ast.stmt], place: Place, leads: Callable[[Place], bool], dispatcher: Place) -> bool:
+def _leads(code: Code, body: Iterable[ast.stmt | ast.expr], place: Place, leads: Callable[[Place], bool], dispatcher: Place) -> bool:
     """Whether some statements go on to the dispatcher: they call what leads to it, or hold its tests."""
     for node in (inner for statement in body for inner in descend(statement)):
         if isinstance(node, ast.Call) and (target := code.function(node, place)) is not None and leads(target):
