@@ -5,10 +5,15 @@ from __future__ import annotations
 import ast
 
 import pytest
+from mcp_migrate import catalog, engine
 from mcp_migrate.facts.functions import read
 from mcp_migrate.facts.publications import Publication, publications
+from mcp_migrate.project import Project
+from mcp_migrate.project import read as read_file
 from mcp_migrate.rewrite import edits
+from mcp_migrate.rewrite.module import FILE_NAME, Part, parts_of
 from mcp_migrate.rewrite.publishing import published
+from mcp_migrate.rule import Era
 from mcp_migrate.source import Source
 
 UPDATED = "notifications/resources/updated"
@@ -154,3 +159,67 @@ def test_one_doubt_and_nothing_is_published(text: str) -> None:
 def test_what_announces_nothing_publishes_nothing(text: str) -> None:
     module = read(Source("server.py", text), ast.parse(text))
     assert [one for one in publications(module) if isinstance(one, Publication)] == []
+
+
+SERVER = """
+from flask import Flask, request
+from hub import Hub
+
+app = Flask(__name__)
+hub = Hub()
+TOOLS = {}
+
+
+@app.post("/mcp")
+def mcp():
+    message = request.get_json()
+    method, params = message.get("method"), message.get("params") or {}
+    if method == "initialize":
+        capabilities = {"tools": {"listChanged": True}, "resources": {"subscribe": True}}
+        result = {"protocolVersion": "2025-06-18", "capabilities": capabilities, "serverInfo": {"name": "two", "version": "1"}}
+    elif method == "tools/list":
+        result = {"tools": list(TOOLS)}
+    elif method == "tools/call":
+        TOOLS[params["name"]] = 1
+        hub.broadcast({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"})
+        result = {"content": []}
+    elif method == "resources/list":
+        result = {"resources": []}
+    elif method == "resources/subscribe":
+        hub.subscribe(params)
+        result = {}
+    else:
+        return {"jsonrpc": "2.0", "id": message.get("id"), "error": {"code": -32601, "message": "Method not found"}}
+    return {"jsonrpc": "2.0", "id": message.get("id"), "result": result}
+"""
+HUB = """
+import queue
+
+
+class Hub:
+    def __init__(self):
+        self.queues, self.uris = [], set()
+
+    def subscribe(self, params):
+        self.uris.add(params["uri"])
+
+    def broadcast(self, message):
+        for one in self.queues:
+            one.put(message)
+"""
+TELLS = """
+    def changed(self, uri):
+        if uri in self.uris:
+            self.broadcast({"jsonrpc": "2.0", "method": "notifications/resources/updated", "params": {"uri": uri}})
+"""
+
+
+@pytest.mark.parametrize(("hub", "publishes"), [(HUB, True), (HUB + TELLS, False)], ids=["keeps", "tells"])
+def test_another_module_may_keep_who_is_subscribed_but_not_tell_them(hub: str, publishes: bool) -> None:
+    project = Project.link(read_file(Source(path, text)) for path, text in {"server.py": SERVER, "hub.py": hub}.items())
+    done = engine.fix(project, catalog.load(), Era.DUAL)
+    parts = parts_of(done.created[FILE_NAME])
+    assert parts is not None
+    assert ("MCP.publish(" in done.texts["server.py"], Part.STREAMS in parts) == (publishes, publishes)
+    told = {(finding.path, finding.name) for finding in done.remaining if finding.name == "unserved_listen"}
+    assert told == (set() if publishes else {("server.py", "unserved_listen"), ("hub.py", "unserved_listen")})

@@ -15,6 +15,7 @@ from ..facts.capabilities import Check, unknown
 from ..facts.clientstate import levels, reads, subscribed
 from ..facts.consent import openings
 from ..facts.functions import Module
+from ..facts.publications import publications
 from ..facts.reach import swallowed, untimely
 from ..facts.waiters import Doubt, Form, Waiter
 from ..rule import Era
@@ -88,7 +89,7 @@ def plan(
     return Plan(tuple(edits), parts if stdio else parts - {Part.LISTEN}, before)
 
 
-def elsewhere(module: Module) -> Doubt | None:
+def elsewhere(module: Module, *, stdio: bool = True) -> Doubt | None:
     """Why a module that is not the dispatcher's own keeps the server from being wired: it asks, or keeps something, by itself."""
     if any("mcp_stateless" in (node.module or "") for node in module.tree.body if isinstance(node, ast.ImportFrom)):
         return None  # wired by hand
@@ -96,8 +97,16 @@ def elsewhere(module: Module) -> Doubt | None:
     asks = [*(module.span(waiter.request.node) for waiter in found.waiters), *(doubt.span for doubt in found.doubts)]
     if asks:
         return Doubt(asks[0], "another module than the dispatcher's asks the client")
-    kept = next((node for stored in levels(module) for node, _ in reads(stored, module)), None) or next(subscribed(module), None)
+    kept = next((node for stored in levels(module) for node, _ in reads(stored, module)), None)
+    if kept is None and stdio:
+        # Over HTTP this is for clients with a session only.
+        kept = next(subscribed(module), None)
     return Doubt(module.span(kept), "another module than the dispatcher's keeps what its client has set") if kept is not None else None
+
+
+def announces(module: Module) -> bool:
+    """Whether a module that is not the dispatcher's own tells clients of changes: the boundary has no part in it there."""
+    return next(publications(module), None) is not None
 
 
 def _steps(

@@ -44,10 +44,13 @@ class Wiring:
     imports: frozenset[tuple[str, str]]
 
 
-def wire(hook: Hook, tree: Tree, era: Era, *, package: str | None) -> Wiring | Blocker:
-    """The wiring of one hook. `package` is the import path of the boundary module's folder, "" for a relative import, None for none."""
+def wire(hook: Hook, tree: Tree, era: Era, *, package: str | None, publishes: bool = True) -> Wiring | Blocker:
+    """The wiring of one hook. `package` is the import path of the boundary module's folder, "" for a relative import, None for none.
+
+    Without `publishes` no change is published, because others are announced where this wiring does not reach.
+    """
     try:
-        return _Wire(hook, tree, era).wiring(package)
+        return _Wire(hook, tree, era).wiring(package, publishes)
     except _Stop as stop:
         return stop.blocker
 
@@ -76,7 +79,7 @@ class _Wire:
         self.parts = {RuntimePart.BOUNDARY} if hook.strategy in {Strategy.DECORATOR, Strategy.SENDER} else set()
         self.imports: set[tuple[str, str]] = set()
 
-    def wiring(self, package: str | None) -> Wiring:
+    def wiring(self, package: str | None, publishes: bool) -> Wiring:
         behind = frozenset({self.hook.place.name, *(one.endpoint.place.name for one in self.hook.hosts)})
         stdio, http = self.hook.strategy is not Strategy.HOST, bool(self.hook.hosts)
         plan = asking.plan(
@@ -86,7 +89,7 @@ class _Wire:
             boundary=behind,
             handle=self.handle,
             stdio=stdio,
-            http=http,
+            http=http and publishes,
             tasks=not stdio and all(one.endpoint.framework in _ASYNC for one in self.hook.hosts),
         )
         if isinstance(plan, asking.Blocker):

@@ -14,7 +14,7 @@ from ..facts.code import Code, Unit
 from ..facts.functions import Module
 from ..facts.gates import is_boundary_module
 from ..facts.handshake import Work
-from ..facts.hooks import Blocker, Hook, Hooks
+from ..facts.hooks import Blocker, Hook, Hooks, Strategy
 from ..facts.mask import parse
 from ..facts.model import Dispatcher, FileFacts, Import, Version, VersionUse
 from ..facts.syntax import descend
@@ -209,12 +209,18 @@ class _Servers:
     def _answer(self, found: Hook | Blocker, code: Code) -> Answer:
         if isinstance(found, Blocker):
             return _blocked(found)
-        if (elsewhere := self._elsewhere(code, found.place.unit)) is not None:
-            return _blocked(elsewhere)
+        stdio = found.strategy is not Strategy.HOST
+        behind = list(self._behind(code, found.place.unit))
+        for other in behind:
+            if (doubt := asking.elsewhere(other.module, stdio=stdio)) is not None:
+                way_out = "make `MCP` of the server's module known there, and use it by hand"
+                return _blocked(Blocker(other, doubt.span, doubt.reason, way_out))
         place = found.place
         source = place.unit.module.source
         span = place.unit.module.span(place.function.node) if place.function else Span(0, len(source.utf8))
-        wired = wire(found, Tree(source), self.era, package=package_of(self.project.files[source.path], place.unit.module, self.project))
+        package = package_of(self.project.files[source.path], place.unit.module, self.project)
+        publishes = bool(found.hosts) and not any(asking.announces(other.module) for other in behind)
+        wired = wire(found, Tree(source), self.era, package=package, publishes=publishes)
         home = found.borrowed[0].module.source.path if found.borrowed else ""
         if isinstance(wired, Blocker):
             return Answer(source.path, span, place.name, None, wired.reason, wired.way_out, wired.span, home=home)
@@ -223,8 +229,8 @@ class _Servers:
             return Answer(source.path, span, place.name, None, reason, "rename it, or delete it when it was written by `fix`", span)
         return Answer(source.path, span, place.name, wired, named=found.identity.named, home=home)
 
-    def _elsewhere(self, code: Code, unit: Unit) -> Blocker | None:
-        """A module behind the dispatcher's that asks the client, or keeps what it has set, by itself: one file cannot be wired for two."""
+    def _behind(self, code: Code, unit: Unit) -> Iterator[Unit]:
+        """The modules behind the dispatcher's that may ask the client, or keep what it has set, by themselves."""
         start = unit.module.source.path
         seen = {start: None}  # a dict, for its order
         pending = [start]
@@ -234,12 +240,10 @@ class _Servers:
             pending += found
         for path in seen:
             file = self.project.files[path]
-            if path == start or not any(word in file.source.utf8 for word in _TALK):
-                continue
-            behind = code.unit(file.module)
-            if behind is not None and behind is not unit and (doubt := asking.elsewhere(behind.module)) is not None:
-                return Blocker(behind, doubt.span, doubt.reason, "make `MCP` of the server's module known there, and use it by hand")
-        return None
+            if path != start and any(word in file.source.utf8 for word in _TALK):
+                behind = code.unit(file.module)
+                if behind is not None and behind is not unit:
+                    yield behind
 
 
 def _too_deep(path: str, fact: Dispatcher) -> Answer:

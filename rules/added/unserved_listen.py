@@ -12,7 +12,8 @@ from ...rule import Context, Finding, Severity
 
 def check(fact: Fact, ctx: Context) -> Iterator[Finding]:
     if isinstance(fact, Send):
-        if ctx.wired(fact) and _is_untold(ctx):
+        # No client announces these, so what a module further back sends is the server's as well.
+        if ctx.wired(Fact(fact.span, fact.key)) and _is_untold(ctx):
             yield ctx.finding(fact, severity=Severity.NOTE, hint=ctx.entry.hints["untold"])
     # A boundary serves it; and a server that is not modern at all has a finding for that.
     elif not ctx.wired(fact) and ctx.project.offers_modern(ctx.file) and not ctx.says(ctx.entry.data["served"]):
