@@ -129,15 +129,24 @@ class Hooks:
                     taken.update(answer.inside or self._inside(answer.place))
                     out = [o for o in out if not isinstance(o, Blocker) or not self._covers(answer, o)]
                 out.append(answer)
-        return [*self._apart([*self._alone(out)], found)]
+        return [*self._numbered(self._apart([*self._alone(out)], found))]
 
     def _beside(self, hook: Hook, earlier: list[Hook]) -> Hook | Blocker:
-        """A hook beside the earlier ones of its module, whose names are taken."""
+        """A hook beside the earlier ones of its module, which write through others than it."""
         shared = [emission for one in earlier for emission in one.outgoing if emission in hook.outgoing]
         if shared:
             reason = "two servers write through this, and only one of them can finish the replies"
             return self._block(shared[0].place, shared[0].dumps, reason, "give each server a writer of its own")
-        return replace(hook, before=sum(one.place.unit is hook.place.unit for one in earlier))
+        return hook
+
+    def _numbered(self, answers: Iterable[Hook | Blocker]) -> Iterator[Hook | Blocker]:
+        """The answers; a hook counts those of its module before it, whose names are taken."""
+        units: list[Unit] = []
+        for answer in answers:
+            if isinstance(answer, Hook):
+                answer = replace(answer, before=units.count(answer.place.unit))
+                units.append(answer.place.unit)
+            yield answer
 
     def _alone(self, answers: list[Hook | Blocker]) -> Iterator[Hook | Blocker]:
         """The answers, without servers of one module whose boundary goes around an application: it counts for the whole module."""

@@ -645,7 +645,8 @@ class _Wire:
         made = name
         number = 2
         while made in self.taken:
-            made = f"MCP_{name}" if name.isupper() and f"MCP_{name}" not in self.taken else f"{name}_{number}"
+            prefixed = f"MCP_{name}"
+            made = prefixed if name.isupper() and name != "MCP" and prefixed not in self.taken else f"{name}_{number}"
             number += 1
         self.taken.add(made)
         return made
