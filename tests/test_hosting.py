@@ -400,3 +400,56 @@ def test_two_servers_whose_endpoints_are_decorated_are_both_wired() -> None:
     after = wired(head + views + HANDLE + HANDLE.replace("handle", "other"))
     assert "@MCP.django\ndef one(" in after
     assert after.count(".django\n") == after.count(" = Stateless(") == 2
+
+
+# -- functions that answer and give None ----------------------------------------------------------
+
+SESSIONS = """
+import json
+from http.server import BaseHTTPRequestHandler
+
+SESSIONS = {}
+
+
+class Handler(BaseHTTPRequestHandler):
+    def session(self, msg):
+        FIRST
+        sid = self.headers.get("Mcp-Session-Id")
+        if msg.get("method") == "initialize":
+            sid = "new"
+            SESSIONS[sid] = {}
+            return sid
+        if not sid or sid not in SESSIONS:
+            self.send_error(404)
+            return None
+        return sid
+
+    def do_POST(self):
+        msg = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        sid = self.session(msg)
+        if sid is None:
+            return
+        self.send_response(200)
+        self.send_header("Mcp-Session-Id", sid)
+        self.end_headers()
+        self.wfile.write(json.dumps(handle(msg)).encode())
+"""
+
+
+def test_a_caller_that_leaves_where_a_function_gave_no_session_lets_requests_without_one_pass() -> None:
+    after = wired(SESSIONS.replace("        FIRST\n", "") + HANDLE)
+    assert "        if (not sid or sid not in SESSIONS) and not MCP.modern:\n            self.send_error(404)\n" in after
+    assert "        if sid is None and not MCP.modern:\n            return\n" in after
+
+
+@pytest.mark.parametrize(
+    "first",
+    [
+        'if self.headers.get("Authorization") != KEY:\n            self.send_error(404)\n            return None\n',
+        'if self.headers.get("Authorization") != KEY:\n            return self.send_error(404)\n',
+        'if "Authorization" not in self.headers:\n            return\n',
+    ],
+    ids=["None", "what sends it", "nothing"],
+)
+def test_a_function_that_refuses_for_something_else_as_well_is_left_alone(first: str) -> None:
+    assert "is not clear" in refused("KEY = 'k'\n" + SESSIONS.replace("FIRST\n", first) + HANDLE)

@@ -170,7 +170,8 @@ class Sessionless:
         """Whether None may also come from a function that has refused the request for something else than its session."""
         match node:
             case ast.Name(id=name):
-                return any(self._refuses_besides(value, place, depth + 1) for value in assigned(place, name) if depth < _MAX_DEPTH)
+                given = [value for value in assigned(place, name) if value is not None] if depth < _MAX_DEPTH else []
+                return any(self._refuses_besides(value, place, depth + 1) for value in given)
             case ast.Await(value=value) | ast.NamedExpr(value=value):
                 return self._refuses_besides(value, place, depth)
             case ast.Call(func=func) if isinstance(target := self.code.target(func, place), Place) and target.function:
