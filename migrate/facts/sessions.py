@@ -13,9 +13,17 @@ from .syntax import descend
 
 _SESSION = re.compile(r"(^|[_.])(sid|session|session_?id)$", re.IGNORECASE)
 _HEADER = re.compile(r"^(http_)?mcp[-_]session[-_]id$", re.IGNORECASE)
+_FOREIGN = re.compile(r"(^|\.)(args|arguments|kwargs|cookies)$|['\"]arguments['\"]")
 _STATUSES = frozenset({400, 401, 403, 404, 410})
 _NAMED_STATUSES = {"BAD_REQUEST": 400, "UNAUTHORIZED": 401, "FORBIDDEN": 403, "NOT_FOUND": 404, "GONE": 410}
 _ACCESS = frozenset({401, 403})
+# Words for who sends a request, and for what may be done: a session in one condition with them may be a way in of its own.
+_CREDENTIAL = re.compile(
+    r"auth|token|user|key|admin|perm|role|allow|trust|login|logged|secret|passw|credential|principal|owner|scope|grant|tenant|account|"
+    r"cookie|headers|bearer|signature|signed|hmac|acl|remote|local|guest|member|identity|verif|access",
+    re.IGNORECASE,
+)
+_LIFE = re.compile(r"init|ready|alive|active|open|clos|expire|state|status|handsh|connect", re.IGNORECASE)
 _MAX_DEPTH = 4
 
 
@@ -25,7 +33,7 @@ class Condition(NamedTuple):
     node: ast.expr
     seen: bool
     around: ast.If
-    is_access: bool  # the refusal speaks of who may come in
+    is_access: bool  # the refusal, or what stands beside the session in the test, speaks of who may come in
 
 
 def session_gates(module: Module) -> Iterator[Gate]:
@@ -50,7 +58,8 @@ def conditions(module: Module) -> Iterator[Condition]:
                 continue
             for part in _parts(node.test):
                 if values.asks(part, function) is seen and not _is_given_anew(part, module):
-                    yield Condition(part, seen, node, _is_access(body))
+                    access = _is_access(body) or values.is_joined(part, function) or values.is_one_way(part, node, function, seen=seen)
+                    yield Condition(part, seen, node, access)
 
 
 def looked_up(found: Iterable[Condition], module: Module) -> Iterator[ast.Subscript]:
@@ -83,6 +92,8 @@ class Values:
     def asks(self, test: ast.expr, function: Function) -> bool | None:
         """Whether a test holds for requests with a session (True), for those without (False), or neither."""
         match test:
+            case ast.UnaryOp(op=ast.Not(), operand=ast.BoolOp(values=operands)):
+                return False if any(self.asks(one, function) for one in operands) else None
             case ast.UnaryOp(op=ast.Not(), operand=operand):
                 return False if self.holds(operand, function) else None
             case ast.Compare(left=left, ops=[ast.NotIn() | ast.In() as op]):
@@ -105,7 +116,7 @@ class Values:
             case ast.Attribute(value=value, attr="id" | "key" | "token") if self.holds(value, function, depth + 1):
                 return True
             case ast.Name() | ast.Attribute():
-                return _SESSION.search(ast.unparse(node)) is not None
+                return _SESSION.search(ast.unparse(node)) is not None and not _is_foreign(node, function, 0)
             case ast.Constant(value=str() as text):
                 return _HEADER.match(text) is not None
             case ast.JoinedStr(values=values):
@@ -120,8 +131,28 @@ class Values:
                 return self.holds(target, function, depth + 1) or self.holds(value, function, depth + 1)
             case ast.Await(value=value):
                 return self.holds(value, function, depth + 1)
+            case ast.BoolOp(op=ast.And(), values=values):
+                return all(self.holds(value, function, depth + 1) for value in values)
             case ast.BoolOp(values=[first, *_]):
                 return self.holds(first, function, depth + 1)
+        return False
+
+    def is_joined(self, test: ast.expr, function: Function) -> bool:
+        """Whether `not (session and ...)` asks for more than a session that is there and alive."""
+        match test:
+            case ast.UnaryOp(op=ast.Not(), operand=ast.BoolOp(op=op, values=values)):
+                others = [one for one in values if not self.asks(one, function)]
+                return bool(others) if isinstance(op, ast.Or) else any(not _is_of_life(one) for one in others)
+        return False
+
+    def is_one_way(self, part: ast.expr, around: ast.If, function: Function, *, seen: bool) -> bool:
+        """Whether who has no session may come in by something else: `session is None and key != KEY`."""
+        joins = ast.Or if seen else ast.And
+        while part is not around.test and isinstance(whole := self.module.parents[part], ast.BoolOp):
+            others = [one for one in whole.values if one is not part and self.asks(one, function) is None]
+            if isinstance(whole.op, joins) and any(_speaks_of_access(one) for one in others):
+                return True
+            part = whole
         return False
 
     def _names(self, key: ast.expr, function: Function, depth: int) -> bool:
@@ -130,6 +161,24 @@ class Values:
             key = key.func.value
         text = self.module.string(key)
         return (text is not None and _HEADER.match(text) is not None) or self.holds(key, function, depth + 1)
+
+
+def _is_foreign(node: ast.expr, function: Function, depth: int) -> bool:
+    """Whether a session comes from the arguments of a tool, whose own it is, or from a cookie, which is a login."""
+    if depth > _MAX_DEPTH:
+        return False
+    match node:
+        case ast.Name(id=name):
+            given = function.assigned.get(name, [])
+            return bool(given) and all(_is_foreign(value, function, depth + 1) for value in given)
+        case ast.Await(value=value):
+            return _is_foreign(value, function, depth + 1)
+        case ast.Subscript(value=holder, slice=key) | ast.Call(func=ast.Attribute(value=holder), args=[key, *_]):
+            if isinstance(key, ast.Constant):
+                said = ast.unparse(holder)
+                return _FOREIGN.search(said) is not None and not said.endswith("request.args")
+            return _is_foreign(key, function, depth + 1)
+    return False
 
 
 def _rest(node: ast.If, module: Module) -> list[ast.stmt]:
@@ -168,6 +217,27 @@ def _says_no(node: ast.AST) -> bool:
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         return node.value.lower().startswith("error")
     return _status(node) in _STATUSES
+
+
+def _is_of_life(node: ast.expr) -> bool:
+    """Whether a test only asks how far a session is: `session.initialized`."""
+    return any(_LIFE.search(word) for word in _words(node)) and not _speaks_of_access(node)
+
+
+def _speaks_of_access(node: ast.expr) -> bool:
+    """Whether a test is about who sends a request; one about the method names what is open to all."""
+    words = [*_words(node)]
+    return any(_CREDENTIAL.search(word) for word in words) and not any(word.lower().endswith("method") for word in words)
+
+
+def _words(node: ast.expr) -> Iterator[str]:
+    """What an expression says, but for the names of sessions and their header."""
+    for part in descend(node):
+        match part:
+            case ast.Name(id=word) | ast.Attribute(attr=word) | ast.Constant(value=str(word)) if not (
+                _SESSION.search(word) or _HEADER.match(word)
+            ):
+                yield word
 
 
 def _is_access(body: list[ast.stmt]) -> bool:
