@@ -287,3 +287,32 @@ def test_what_a_web_framework_looks_for_stays_and_other_names_of_its_classes_go(
 def test_a_key_of_a_plain_value_is_no_mention(text: str, stays: bool) -> None:
     left = gone("def helper():\n    return 1\n", "helper()", kept=f"f = 1\nprint({text}, f)\n")
     assert ("def helper" in left) is stays
+
+
+@pytest.mark.parametrize(
+    ("kept", "goes"),
+    [("reply({'id': 1})", True), ("getattr(session, 'id')", False), ("vars(session)", False), ("print(session.id)", False)],
+)
+def test_a_key_of_a_message_keeps_no_attribute_but_a_look_by_name_does(kept: str, goes: bool) -> None:
+    session = "class Session:\n    def __init__(self):\n        self.id = 1\n"
+    assert ("self.id" not in swept(f"{session}SESSIONS[session.id]\n{kept}\n", f"{session}{kept}\n")) is goes
+
+
+def test_an_object_of_a_known_class_is_asked_for_its_own_attributes_only() -> None:
+    before = """
+        class Desk:
+            def open(self): ...
+        class Hello: ...
+        def call(desk: Desk, name):
+            return getattr(desk, name)()
+        Hello()
+    """
+    after = before.replace("        Hello()\n", "")
+    assert swept(before, after) == dedent(after.replace("        class Hello: ...\n", "")).lstrip()
+
+
+def test_settings_go_with_the_last_code_that_read_them() -> None:
+    before = "settings.configure(DEBUG=True, SESSION_SECONDS=1800, KEY=load())\nkeep(settings.SESSION_SECONDS, settings.KEY)\n"
+    assert swept(before, before.splitlines(keepends=True)[0]) == "settings.configure(DEBUG=True, KEY=load())\n"
+    named = before + "get('SESSION_SECONDS')\n"
+    assert "SESSION_SECONDS=1800" in swept(named, named.replace("keep(settings.SESSION_SECONDS, settings.KEY)\n", ""))

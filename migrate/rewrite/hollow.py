@@ -89,7 +89,7 @@ def _drawn(source: Source) -> Iterator[_Heading]:
         ends = below == len(lines) or _indent(lines[below]) < column
         follows = not ends and comments.get(below) == column and _RULE.search(lines[below]) is not None
         # At the end of a block the gap below belongs to what follows it, otherwise to the next heading.
-        yield _Heading(text, _above(lines, first) if ends else first, row if ends else below, ends or follows)
+        yield _Heading(text, _above(lines, first) if ends else first, row if ends and below < len(lines) else below, ends or follows)
 
 
 def _above(lines: list[str], row: int) -> int:

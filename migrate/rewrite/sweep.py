@@ -141,6 +141,7 @@ class _Mentions:
         self.quoted: set[str] = set()
         self._uses: defaultdict[str, list[Span]] = defaultdict(list)
         self._attributes: defaultdict[str, list[Span]] = defaultdict(list)
+        self._texts: defaultdict[str, list[Span]] = defaultdict(list)  # where a text is the name and nothing else
         self._decorated: set[str] = set()
         self._prefixes: set[str] = set()
         self.looks_into = False  # objects of known classes are asked for attributes whose names are computed
@@ -164,6 +165,9 @@ class _Mentions:
         places = self.definitions.get(name, ())
         own = [place.span for place in places]
         uses = self._uses.get(name, []) + (self._attributes.get(name, []) if any(place.member for place in places) else [])
+        # A key of a message says nothing about what an object keeps: `{"id": ...}` and `self.id`.
+        if not places or self.dynamic or not all(place.member and isinstance(place.node, ast.Assign | ast.AnnAssign) for place in places):
+            uses = uses + self._texts.get(name, [])
         if name in self._decorated or any(not any(span.contains(use) for span in own) for use in uses):
             return True
         if self.looks_into and any(place.member for place in places):
@@ -177,7 +181,7 @@ class _Mentions:
 
     def is_setting(self, keyword: str) -> bool:
         """Whether nothing mentions the name of a keyword but its one call."""
-        return len(self._uses[keyword]) == 1 and not self._attributes[keyword] and not self.dynamic
+        return len(self._uses[keyword]) == 1 and not self._attributes[keyword] and not self._texts[keyword] and not self.dynamic
 
     def asks_for(self, name: str) -> bool:
         """Whether an object is asked for an attribute of this name."""
@@ -284,7 +288,7 @@ class _Mentions:
                 case ast.Constant(value=str() as text) if id(node) not in self._silent and re.fullmatch(r"[\w.:]{1,200}", text):
                     (self.quoted if text.isidentifier() else self.spelled).update(_WORD.findall(text))
                     for word in _WORD.findall(text):
-                        self._uses[word].append(self._span(node))
+                        (self._texts if text.isidentifier() else self._uses)[word].append(self._span(node))
                 case ast.keyword(arg=str() as name):
                     self._use(name, node.value)
                 case ast.ImportFrom(names=names):
@@ -307,6 +311,8 @@ class _Mentions:
         for key in args[:2]:
             texts = {part.value for part in ast.walk(key) if isinstance(part, ast.Constant) if isinstance(part.value, str)}
             self.spelled |= texts
+            for text in texts:
+                self._attributes[text].append(self._span(key))
             if key is args[1 if len(args) > 1 else 0] and not isinstance(key, ast.Constant):
                 if not texts and isinstance(args[0], ast.Name) and args[0].id in self._objects:
                     self.looks_into = True  # no module, so only members are reached
