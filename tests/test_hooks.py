@@ -266,8 +266,14 @@ def test_methods_are_read_however_they_are_spelled(test: str, methods: set[str])
 
 @pytest.mark.parametrize(
     "test",
-    ["if method.startswith('tools/'):", "if method in EXTRA:", "if method == chosen():", "if EXTRA.get(method):"],
-    ids=["prefix", "unknown set", "call", "unknown table"],
+    [
+        "if method.startswith('tools/'):",
+        "if method in EXTRA:",
+        "if method == chosen():",
+        "if EXTRA.get(method):",
+        "if 'prompts' in method:",
+    ],
+    ids=["prefix", "unknown set", "call", "unknown table", "part of it"],
 )
 def test_methods_that_cannot_all_be_read_are_left_out(test: str) -> None:
     text = body(f"    {test}\n        return None\n") + "\nfrom elsewhere import EXTRA\n" + LOOP
@@ -751,6 +757,12 @@ def test_parts_of_one_server_are_not_wired_apart() -> None:
 )
 def test_a_method_that_goes_where_the_scan_cannot_follow_leaves_the_list_open(ending: str) -> None:
     assert hook(body(ending) + LOOP).methods is None
+
+
+def test_a_method_that_is_taken_apart_where_it_is_known_leaves_the_list_closed() -> None:
+    ending = "    if method in ('prompts/list', 'resources/list'):\n        return reply(rid, {method.split('/')[0]: listed(method)})\n    return None\n"
+    helper = "def reply(rid, result):\n    return {'jsonrpc': '2.0', 'id': rid, 'result': result}\n"
+    assert hook(body(ending) + helper + LOOP).methods == {"tools/list", "prompts/list", "resources/list"}
 
 
 def test_a_method_that_is_only_spoken_of_leaves_the_list_closed() -> None:

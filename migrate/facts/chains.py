@@ -93,6 +93,13 @@ def find(code: Code, place: Place) -> Chain | None:
                     subjects.append(about)
                 else:
                     seen(about, code.texts(right, place))
+            case ast.Compare(left=ast.Constant(value=str() as text), ops=[ast.In()], comparators=[right]) if about := subject(
+                code, right, place
+            ):
+                # `if "tools/list" in method`: others may hold the word as well.
+                methods.add(text)
+                subjects.append(about)
+                complete = False
             case ast.Call(func=ast.Attribute(value=mapping, attr="get"), args=[key, *_]) if about := subject(code, key, place):
                 tables.append(table_of(code, mapping, place))
                 subjects.append(about)
@@ -103,7 +110,7 @@ def find(code: Code, place: Place) -> Chain | None:
                 # `notifications/` decides nothing about requests; any other prefix may let methods through.
                 complete = complete and (code.text(prefix, place) or "").startswith(("notifications", "$/"))
             case ast.Call(func=ast.Attribute(value=base, attr=attr)) if attr in _TAKES_APART and subject(code, base, place):
-                complete = False
+                complete = complete and _is_named(code, node, place)
             case ast.Call(func=ast.Name(id="getattr"), args=[holder, name, *_]) if about := next(
                 (found for n in walk(name) if isinstance(n, ast.expr) and (found := subject(code, n, place))), None
             ):
@@ -113,8 +120,8 @@ def find(code: Code, place: Place) -> Chain | None:
                     subjects.append(about)
             case ast.Call(args=args) if complete:
                 given = [argument for argument in args if isinstance(argument, _GIVEN) and subject(code, argument, place)]
-                if given and not _is_said(node, place) and any(_may_route(code, node, argument, place) for argument in given):
-                    complete = False
+                if given and not _is_said(node, place) and not _is_named(code, node, place):
+                    complete = not any(_may_route(code, node, argument, place) for argument in given)
             case ast.Match(subject=expression, cases=cases):
                 about, texts, sure = _cases(code, expression, cases, place)
                 if about:
@@ -144,6 +151,18 @@ def _named(code: Code, holder: ast.expr, name: ast.expr, place: Place) -> Table 
         if function.owner == owner.name and (rest := function.short.removeprefix(prefix).lower()) in spelled and rest != function.short
     }
     return Table(frozenset(found), tuple((handler, place) for handler in found.values()), complete=False)
+
+
+def _is_named(code: Code, node: ast.Call, place: Place) -> bool:
+    """Whether a call stands in a branch for methods that are named: `if method in ("tools/list", "prompts/list"):`."""
+    inner: ast.AST = node
+    for around in place.unit.module.ancestors(node):
+        match around:
+            case ast.If(test=ast.Compare(left=left, ops=[ast.Eq() | ast.In()], comparators=[right]), body=body) if inner in body:
+                if subject(code, left, place) and code.texts(right, place) is not None:
+                    return True
+        inner = around
+    return False
 
 
 def _is_said(node: ast.Call, place: Place) -> bool:
