@@ -361,7 +361,7 @@ def test_an_application_in_the_very_first_statement() -> None:
 def test_names_that_are_taken_are_left_alone() -> None:
     text = wired(FASTAPI + 'MCP = "x"\n\napp = FastAPI()\n' + POST + HANDLE)
     assert 'MCP = "x"\n' in text
-    assert 'app.add_middleware(MCP_MCP.asgi, path="/mcp")\n' in text
+    assert 'app.add_middleware(MCP_2.asgi, path="/mcp")\n' in text
 
 
 def test_names_that_the_identity_uses_below_the_application_are_asked_for_later() -> None:
