@@ -59,8 +59,10 @@ DISPATCHER = 'def handle(method):\n    if method == "initialize":\n        retur
         ("src/app/server.py", "run.py", "import json, app.server as server\n"),
         ("deep/app/server.py", "deep/cli/run.py", "def main():\n    from app.server import handle\n"),
         ("app/__init__.py", "run.py", "import app\n"),
+        ("app/__init__.py", "app/__main__.py", "from . import handle\n"),
+        ("app/server.py", "tools/run.py", "from app.server import handle\n"),
     ],
-    ids=["absolute", "relative", "sibling", "submodule", "src", "inside a function", "package"],
+    ids=["absolute", "relative", "sibling", "submodule", "src", "inside a function", "package", "dots alone", "from another folder"],
 )
 def test_a_file_that_feeds_a_dispatcher_is_read(tmp_path, server, feeder, text):
     for path, content in ((server, DISPATCHER), (feeder, text), ("unrelated.py", "import json, sys\n")):

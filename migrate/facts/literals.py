@@ -160,7 +160,7 @@ class Literals(Walk):
         elif not isinstance(text, str):
             return
         # Most texts are none of these, and claims need not be looked up for them.
-        if text in words.WHOLE or text.lower() in words.HEADERS:
+        if len(text) <= words.LONGEST and (text in words.WHOLE or text.lower() in words.HEADERS):
             if id(node) not in self._claimed:
                 self._use(Role.OTHER, text, node)
         elif "method" in text:

@@ -6,9 +6,8 @@ import ast
 from dataclasses import dataclass
 
 from .callers import by_name, climb
-from .code import Code, Place, Unit
+from .code import Code, Place, Unit, last
 from .functions import dotted
-from .syntax import descend
 
 _ROUTES = frozenset({"post", "get", "put", "delete", "route", "api_route", "websocket", "api_view", "csrf_exempt", "endpoint", "app.route"})
 _REQUESTS = frozenset({"Request", "HttpRequest", "HTTPConnection", "WebSocket"})
@@ -100,13 +99,11 @@ def _names_stdin(place: Place) -> bool:
 
 def reads_stdin(unit: Unit) -> bool:
     """Whether a module reads standard input at all."""
-    for node in descend(unit.module.tree):
-        match node:
-            case ast.Attribute(attr="stdin") | ast.Name(id="stdin"):
-                return True
-            case ast.Call(func=ast.Name(id="input") | ast.Attribute(attr="connect_read_pipe")):
-                return True
-    return False
+    module = unit.module
+    if any(node.attr == "stdin" for node in module.nodes(ast.Attribute)) or any(node.id == "stdin" for node in module.nodes(ast.Name)):
+        return True
+    functions = [call.func for call in module.nodes(ast.Call)]
+    return any(last(function) == ("input" if isinstance(function, ast.Name) else "connect_read_pipe") for function in functions)
 
 
 def _reads(place: Place) -> bool:

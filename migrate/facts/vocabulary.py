@@ -70,6 +70,8 @@ VERSIONS = LEGACY_VERSIONS | UNRELEASED_VERSIONS | {CURRENT}
 WHOLE = METHODS | META_KEYS | {"HTTP_MCP_SESSION_ID"}
 """Texts that mean something wherever they stand."""
 TEXTS = WHOLE | SPELLINGS.keys() | VERSIONS
+LONGEST = max(map(len, TEXTS | HEADERS))
+"""What is longer is none of the words, and need not be turned to small letters to see that."""
 DATE = re.compile(r"20\d\d-\d\d-\d\d")
 
 RETIRED_CODES = frozenset({-32002, -32042})

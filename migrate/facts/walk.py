@@ -17,7 +17,7 @@ def is_word(value: Value | None) -> bool:
     if value is None:
         return False
     if isinstance(value, str):
-        return value in words.TEXTS or value.lower() in words.HEADERS
+        return len(value) <= words.LONGEST and (value in words.TEXTS or value.lower() in words.HEADERS)
     if isinstance(value, int):
         return value in words.RETIRED_CODES or value in words.DRAFT_CODES or value in words.RESERVED_CODES
     if isinstance(value, Ref):
