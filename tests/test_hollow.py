@@ -102,3 +102,34 @@ def test_a_test_before_nothing_goes_unless_it_does_something() -> None:
     assert "send(m)" in without(acts, acts.replace("touch()", "pass"))
     idle = "def f(m):\n    if m:\n        pass\n    return m\n"
     assert without(idle, idle) == idle
+
+
+GUARD = """
+    from fastapi import Depends, FastAPI
+
+    app = FastAPI()
+
+    def require_session(sid=None):
+        if not sid:
+            raise HTTPException(400)
+
+    @app.post("/mcp", dependencies=[Depends(require_session)])
+    def post(request, _=Depends(require_session)):
+        require_session()
+        return answer(request)
+"""
+EMPTIED = cut(GUARD, "if not sid:", "raise HTTPException(400)").replace("(sid=None):", "():\n    pass")
+
+
+def test_a_guard_that_refuses_nothing_any_more_is_called_by_nobody() -> None:
+    after = without(GUARD, EMPTIED)
+    assert '@app.post("/mcp")\ndef post(request):\n    return answer(request)' in after
+
+
+@pytest.mark.parametrize("kept", ["GUARDS = [require_session]", "@use(require_session)\ndef other(): ...", "print(require_session())"])
+def test_a_guard_that_something_else_is_done_with_stays(kept: str) -> None:
+    assert without(f"{dedent(GUARD)}{kept}\n", f"{EMPTIED}{kept}\n") == f"{EMPTIED}{kept}\n"
+
+
+def test_a_guard_that_did_nothing_before_stays() -> None:
+    assert without(EMPTIED, EMPTIED) == EMPTIED

@@ -158,8 +158,8 @@ def test_the_comment_above_a_function_goes_with_it() -> None:
 
 
 def test_a_function_that_only_set_an_unused_global_keeps_a_body() -> None:
-    before = "READY = 0\ndef f():\n    global READY\n\n    READY = 1\nf()\nREADY\n"
-    assert swept(before, before.removesuffix("READY\n")) == "def f():\n    pass\nf()\n"
+    before = "READY = 0\ndef f():\n    global READY\n\n    READY = 1\nprint(f())\nREADY\n"
+    assert swept(before, before.removesuffix("READY\n")) == "def f():\n    pass\nprint(f())\n"
 
 
 def test_the_gap_above_stays_where_the_next_statement_has_none() -> None:

@@ -255,8 +255,19 @@ def _without_parameter(node: cst.CSTNode, tree: Tree) -> Iterator[Edit]:
     if param is None or function is None:
         return
     uses = [n for n in tree.walk(function.body) if isinstance(n, cst.Name) and n.value == param.name.value]
-    if not uses:
+    # What is called by hand as well is given the parameter by more than the framework.
+    if not uses and not any(_gives_arguments(tree, n) for n in tree.walk(tree.module) if _is_named(n, function.name.value)):
         yield from cut.parameter(tree, function, param.name.value)
+
+
+def _is_named(node: cst.CSTNode, name: str) -> bool:
+    return isinstance(node, cst.Name) and node.value == name
+
+
+def _gives_arguments(tree: Tree, name: cst.CSTNode) -> bool:
+    above = tree.parent(name)
+    called, above = (above, tree.parent(above)) if isinstance(above, cst.Attribute) and above.attr is name else (name, above)
+    return isinstance(above, cst.Call) and above.func is called and bool(above.args)
 
 
 def _without_read(node: cst.CSTNode, tree: Tree) -> Iterator[Edit]:

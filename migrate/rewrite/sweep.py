@@ -97,7 +97,7 @@ def sweep(before: Source, tree: Tree, mentioned: Collection[str], formerly: Coll
     yield from (edits for places in unused if (edits := _cut(tree, places, beside)))
     yield from _locals(was, now, tree)
     yield from _settings(was, now, tree, mentioned)
-    yield from hollows(before, tree)
+    yield from hollows(before, tree, mentioned)
     yield from _parameters(was, now, tree, mentioned)
 
 
