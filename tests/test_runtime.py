@@ -891,6 +891,43 @@ def test_other_failures_stay_results(answer: Any, more: Any) -> None:
     assert "result" in knowing(answer, **more)
 
 
+@pytest.mark.parametrize(
+    ("method", "before", "after"),
+    [
+        (
+            "tools/list",
+            {
+                "tools": [{"name": "a", "title": None, "icons": None, "inputSchema": {"properties": {"b": {"default": None}}}}],
+                "nextCursor": None,
+            },
+            {"tools": [{"name": "a", "inputSchema": {"type": "object", "properties": {"b": {"default": None}}}}]},
+        ),
+        ("tools/list", {"tools": [{"name": "a"}]}, {"tools": [{"name": "a", "inputSchema": {"type": "object"}}]}),
+        ("tools/list", {"tools": [{"name": "a", "inputSchema": None}]}, {"tools": [{"name": "a", "inputSchema": {"type": "object"}}]}),
+        (
+            "tools/list",
+            {"tools": [{"name": "a", "inputSchema": {"type": "object", "required": []}}, "b"]},
+            {"tools": [{"name": "a", "inputSchema": {"type": "object", "required": []}}, "b"]},
+        ),
+        ("tools/list", {"tools": None}, {}),
+        (
+            "tools/call",
+            {"content": [{"type": "text", "text": "a", "annotations": None}], "structuredContent": {"b": None}, "isError": None},
+            {"content": [{"type": "text", "text": "a"}], "structuredContent": {"b": None}},
+        ),
+        ("tools/call", {"content": "a"}, {"content": [{"type": "text", "text": "a"}]}),
+        ("tools/call", {"content": [], "structuredContent": None}, {"content": [], "structuredContent": None}),
+        ("more/stats", {"load": None, "of": [{"day": None}]}, {"of": [{"day": None}]}),
+    ],
+    ids=["empty", "no schema", "empty schema", "schema", "no list", "blocks", "text", "nothing", "own method"],
+)
+def test_what_typed_and_careless_servers_answer_fits_the_schema(method: str, before: Any, after: Any) -> None:
+    handle, _ = answering(Stateless(INFO, CAPABILITIES, methods={"tools/list", "tools/call", "more/stats"}), before)
+    params = {"name": "a", "arguments": {}} if method == "tools/call" else {}
+    assert {key: part for key, part in handle(modern(method, params))["result"].items() if key in before} == after
+    assert handle(legacy(method, params))["result"] is before
+
+
 def test_no_list_is_asked_for_to_know_a_name() -> None:
     mcp, seen = server(), []
 

@@ -569,7 +569,7 @@ class Stateless:
         whole = not (request.params.get("cursor") or result.get("nextCursor"))
         if request.method in ("tools/list", "prompts/list") and whole:
             self._listed.setdefault(kind, set()).update(str(one.get("name")) for one in _dicts(result.get(kind)))
-        result = {key: value for key, value in result.items() if value is not None or key == "structuredContent"}
+        result = _repaired(result, request.method)
         result.setdefault("resultType", "complete")
         if result["resultType"] == "complete" and request.method in _CACHEABLE:
             # The only hints that are safe to make up: stale at once, and for this user only.
@@ -590,6 +590,32 @@ def _error(error: Any, request: _Request) -> Message:
     if code == -32602 and request.method == "resources/read" and error.get("data") is None:
         error["data"] = {"uri": request.params.get("uri")}
     return {**error, "code": code, "message": str(error.get("message") or "Internal error")}
+
+
+def _repaired(result: Message, method: str) -> Message:
+    """The result without what servers get wrong: fields that are empty, a text for blocks, tools without a schema."""
+    if method not in _CACHEABLE and method not in _NAMED:
+        return {key: value for key, value in result.items() if value is not None}
+    result = cast(Message, _filled(result))
+    if method == "tools/call" and isinstance(text := result.get("content"), str):
+        result["content"] = [{"type": "text", "text": text}]
+    if method == "tools/list":
+        for tool in _dicts(result.get("tools")):
+            if isinstance(schema := tool.get("inputSchema", {}), dict):
+                # No more than what is true of all arguments.
+                tool["inputSchema"] = {"type": "object", **schema}
+    return result
+
+
+def _filled(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_filled(one) for one in value]
+    if not isinstance(value, dict):
+        return value
+    # What these hold is of the server's own shape.
+    own = {"inputSchema", "outputSchema", "structuredContent", "_meta"}
+    kept = {key: part for key, part in value.items() if part is not None or key == "structuredContent"}
+    return {key: part if key in own else _filled(part) for key, part in kept.items()}
 
 
 def _dict(value: Any) -> Message:
