@@ -324,9 +324,10 @@ def test_a_handshake_that_does_not_name_the_server_gives_no_identity() -> None:
     assert "no initialize answer" in reason(body("    return None\n").replace(IDENTITY, "{}") + LOOP)
 
 
-def test_a_server_without_a_handshake_gets_a_name_that_is_made_up() -> None:
+def test_no_name_is_made_up_for_a_server_without_a_handshake() -> None:
     found = hook(body("    return None\n").replace('"initialize"', '"tools/call"').replace(IDENTITY, "{}") + LOOP).identity
-    assert (ast.literal_eval(found.info.spelling.node), found.named) == ({"name": "server", "version": "0.1.0"}, False)
+    assert (ast.literal_eval(found.info.spelling.node), found.named) == ({}, False)
+    assert ast.literal_eval(found.capabilities.spelling.node) == {"tools": {}}
 
 
 # -- callers ---------------------------------------------------------------------------------

@@ -17,7 +17,7 @@ from .endpoints import Endpoint
 from .fresh import Fresh, fresh
 from .functions import Function, dotted, walk
 from .gates import Condition, boundaries, conditions, first_messages, refusals
-from .identity import Identity, Unknown, identities, identity, made_up
+from .identity import Identity, Unknown, identities, identity, nameless
 from .leaks import Leaks
 from .replies import COROUTINE, WAITS, Proof, Replies
 from .routes import VERBS
@@ -545,7 +545,7 @@ class Hooks:
         asked = [*(condition.node for condition in opened), *(n for gate in gates for n in descend(gate.around.test))]
         apart = [other.place for one in hosts for other in one.beside if not other.answers]
         if (work := handshake.work(self.code, inside, asked, hosted=True, apart=apart)) is not None:
-            return self._block(work.place, work.node, work.reason, "do it when the server starts, or when it is first needed")
+            return self._block(work.place, work.node, work.reason, work.way_out)
         firsts = {gate.around: gate.node for gate in reversed(gates)}
         return Hook(
             Strategy.HOST,
@@ -650,7 +650,7 @@ class Hooks:
             return self._block(doubt.place, doubt.node, doubt.reason, doubt.way_out)
         opened = [condition.node for condition in self._conditions(place)]
         if (work := handshake.work(self.code, [*self._inside(place), *self._above(place)], opened)) is not None:
-            return self._block(work.place, work.node, work.reason, "do it when the server starts, or when it is first needed")
+            return self._block(work.place, work.node, work.reason, work.way_out)
         return None
 
     def _is_unused(self, place: Place) -> bool:
@@ -693,13 +693,11 @@ class Hooks:
         return any("initialize" in chain.methods for place in inside if (chain := chains.find(self.code, place)) is not None)
 
     def _titled(self, place: Place, methods: frozenset[str]) -> Identity:
-        """The identity of a server that has no handshake: its application's title, or the name of its folder."""
+        """The identity of a server that has no handshake: its application's title, or none."""
         calls = [app.made for app in frameworks.made(place.unit) if not app.router and app.made is not None]
         level = Place(place.unit, None)
         given = {k.arg: self.code.text(k.value, level) for k in calls[0].keywords if k.arg} if len(calls) == 1 else {}
-        path = place.unit.module.source.path.split("/")
-        name = path[-2] if len(path) > 1 else path[-1].removesuffix(".py")
-        return made_up(place, given.get("title") or name, given.get("version") or "0.1.0", methods, named=bool(given.get("title")))
+        return nameless(place, given.get("title"), given.get("version"), methods)
 
     def _unsolicited(self, unit: Unit) -> list[Emission]:
         """What writes the notifications and requests that this module sends."""

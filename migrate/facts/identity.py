@@ -143,14 +143,18 @@ def identity(code: Code, places: tuple[Place, ...], home: Unit) -> Identity | Un
     return Identity(place, node, parts["info"], parts["capabilities"], parts.get("instructions"), holder)
 
 
-def made_up(place: Place, title: str, version: str, methods: frozenset[str], *, named: bool) -> Identity:
-    """The identity of a server without a handshake, from the name of its application and the methods that it answers."""
+def nameless(place: Place, title: str | None, version: str | None, methods: frozenset[str]) -> Identity:
+    """The identity of a server without a handshake: its application's title, if it has one, and what its methods claim.
+
+    A name should be told, but need not be; one that is made up would be worse than none.
+    """
     claimed = {"tools": "tools/", "resources": "resources/", "prompts": "prompts/", "completions": "completion/"}
     names = [name for name, prefix in claimed.items() if any(method.startswith(prefix) for method in methods)]
-    info = ast.Dict([ast.Constant("name"), ast.Constant("version")], [ast.Constant(title), ast.Constant(version)])
+    told = {"name": title, "version": version or "0"} if title else {}
+    info = ast.Dict([ast.Constant(key) for key in told], [ast.Constant(value) for value in told.values()])
     capabilities = ast.Dict([ast.Constant(name) for name in names], [ast.Dict([], []) for _ in names])
     parts = [Part(Spelling(node), Needs.IMPORT, hoist=False) for node in (info, capabilities)]
-    return Identity(place, None, parts[0], parts[1], None, named=named)
+    return Identity(place, None, parts[0], parts[1], None, named=bool(told))
 
 
 def _holder(code: Code, place: Place, home: Unit) -> str:

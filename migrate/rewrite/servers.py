@@ -46,7 +46,7 @@ class Answer:
     way_out: str = ""
     at: Span = Span(0, 0)  # the place that the reason is about
     served: bool = True  # False: nothing in the project brings requests to it
-    named: bool = True  # False: the name of the server was made up
+    named: bool = True  # False: no code calls the server anything
     home: str = ""  # the file that makes the boundary object, where it is another one
 
 

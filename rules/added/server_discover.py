@@ -48,9 +48,8 @@ def _finding(fact: Dispatcher, answer: Answer, ctx: Context) -> Finding:
     # The fix stands where the messages enter, which may be in another file than the handlers.
     entry = Dispatcher(answer.span, "server", function=answer.function)
     source = ctx.project.files[answer.path].source
-    # A name that was made up is for a human to look at.
-    applicability = Applicability.SAFE if answer.named else Applicability.UNSAFE
-    return replace(ctx.finding(entry, applicability, span=_head(answer.span, source) or fact.span), path=answer.path)
+    hint = "" if answer.named else ctx.entry.hints["nameless"]
+    return replace(ctx.finding(entry, Applicability.SAFE, span=_head(answer.span, source) or fact.span, hint=hint), path=answer.path)
 
 
 def _head(span: Span, source: Source) -> Span | None:
