@@ -21,10 +21,15 @@ from mcp_migrate.source import Source
         ("not await load(session_id)", "return reply(404)"),
         ("not (session := find(key))", "return reply(404)"),
         ("method != 'initialize' and not mcp_session_id", "return reply(400)"),
+        ("sid not in live", "abort(404)"),
+        ("sid not in live", "refuse(404)"),
     ],
 )
 def test_a_refusal_for_want_of_a_session_is_a_gate(test: str, refusal: str) -> None:
-    assert len(gates(f"def post(request):\n    if {test}:\n        {refusal}\n    return reply(200)\n")) == 1
+    text = (
+        f"def post(request):\n    if {test}:\n        {refusal}\n    return reply(200)\n\ndef refuse(status):\n    raise Refused(status)\n"
+    )
+    assert len(gates(text)) == 1
 
 
 @pytest.mark.parametrize(

@@ -279,6 +279,13 @@ def _asks_handshake(test: ast.expr, module: Module) -> bool | None:
                 return isinstance(op, ast.Eq)
         case ast.Compare(ops=[ast.In()], comparators=[ast.Tuple(elts=elts) | ast.List(elts=elts) | ast.Set(elts=elts)]) if elts:
             return True if all((module.string(one) or "") in _HANDSHAKE or _is_handshake_name(one) for one in elts) else None
+        case ast.UnaryOp(op=ast.Not(), operand=operand):
+            inner = _asks_handshake(operand, module)
+            return None if inner is None else not inner
+        case ast.Name(id=name) if (function := module.function_of(test)) is not None:
+            match function.assigned.get(name):
+                case [ast.Compare() as value]:
+                    return _asks_handshake(value, module)
         case ast.BoolOp(op=ast.And(), values=values):
             return True if any(_asks_handshake(value, module) for value in values) else None
         case ast.BoolOp(op=ast.Or(), values=values):

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from . import clientstate
+from . import admission, clientstate
 from .code import Code, Place, Unit, assigned
 from .functions import Module, dotted, is_shared, root, targets
 from .gates import handshake, spot
@@ -30,6 +30,7 @@ WORKS = re.compile(
 _LATER = frozenset({"create_task", "ensure_future", "run", "run_until_complete", "run_coroutine_threadsafe"})
 # What an endpoint does with the answer in hand.
 _ANSWERS = frozenset({"send_response", "send_header", "end_headers", "set_header", "add_header", "set_status", "finish", "set_cookie"})
+_BRING = "let each request bring what it is asked for"
 _LOGS = frozenset({"log", "debug", "info", "warning", "error", "exception", "print"})
 
 
@@ -39,6 +40,7 @@ class Work(NamedTuple):
     place: Place
     node: ast.expr | ast.stmt
     reason: str
+    way_out: str = "do it when the server starts, or when it is first needed"
 
 
 def work(
@@ -65,6 +67,8 @@ class _Search:
 
     def first(self, places: Iterable[Place]) -> Work | None:
         places = list(dict.fromkeys(places))
+        if self.opened and (door := self._admission(places)) is not None:
+            return door
         stores: list[_Stored] = []
         for place in places:
             region = self._region(place.unit)
@@ -80,6 +84,34 @@ class _Search:
                 name = ast.unparse(target)
                 return Work(place, node, f"the handshake sets `{name}`, which other code uses")
         return None
+
+    def _admission(self, places: list[Place]) -> Work | None:
+        """Where somebody is turned away before they get what the opened tests ask for, and nowhere else."""
+        for place in places:
+            region = self._region(place.unit)
+            for at, nodes in [(place, [n for n in place.nodes if n in region]), *self._asked(place, region, places)]:
+                for node in admission.refusals(nodes):
+                    return Work(
+                        at, node, "the handshake asks who may come in, and other requests are only asked whether it has happened", _BRING
+                    )
+        here = [n for place in places for n in place.nodes if n not in self._region(place.unit)]
+        if not self.hosted or any(True for _ in admission.refusals(here)):
+            return None
+        for unit in dict.fromkeys(place.unit for place in places):
+            for place in unit.places:
+                if place not in places and admission.hands_out(place):
+                    for node in admission.refusals(place.nodes):
+                        reason = "who may come in is asked here, and messages are only asked for the session that is given for it"
+                        return Work(place, node, reason, _BRING)
+        return None
+
+    def _asked(self, place: Place, region: frozenset[ast.AST], places: list[Place]) -> Iterator[tuple[Place, tuple[ast.AST, ...]]]:
+        """The functions that the handshake calls, and nothing else that messages reach."""
+        for node in place.nodes:
+            if node in region and isinstance(node, ast.Call) and (target := self.code.function(node, place)) is not None:
+                callers = [call for call in self.code.callers(target) if call.place in places]
+                if all(call.node in self._region(call.place.unit) for call in callers):
+                    yield target, target.nodes
 
     def _region(self, unit: Unit) -> frozenset[ast.AST]:
         if unit not in self.own:

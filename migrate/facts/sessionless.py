@@ -462,6 +462,8 @@ class Sessionless:
             match node:
                 case ast.Attribute(value=value) if self._is_session(value, place, 0):
                     yield node
+                case ast.Assert(test=test) if self.asks(test, place):
+                    yield test
                 case ast.Subscript(value=value, slice=key):
                     names = self._names_header(key, place) and self._wants(node, place)
                     if names or self._is_session(value, place, 0) or self._is_session(key, place, 0):

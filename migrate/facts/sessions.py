@@ -54,11 +54,11 @@ def conditions(module: Module) -> Iterator[Condition]:
         if function is None or _is_open(node.test):
             continue
         for body, seen in ((node.body, False), (node.orelse or _rest(node, module), True)):
-            if not _refuses(body):
+            if not _refuses(body, module):
                 continue
             for part in _parts(node.test):
                 if values.asks(part, function) is seen and not _is_given_anew(part, module):
-                    access = _is_access(body) or values.is_joined(part, function) or values.is_one_way(part, node, function, seen=seen)
+                    access = denies(body) or values.is_joined(part, function) or values.is_one_way(part, node, function, seen=seen)
                     yield Condition(part, seen, node, access)
 
 
@@ -200,17 +200,32 @@ def _parts(test: ast.expr) -> Iterator[ast.expr]:
         yield test
 
 
-def _refuses(body: list[ast.stmt]) -> bool:
+def _refuses(body: list[ast.stmt], module: Module) -> bool:
     """Whether a block leaves with an error: a raise, an error reply or a status that says no."""
     if not body:
         return False
     last = body[-1]
-    if isinstance(last, ast.Raise):
+    if _raises(last, module):
         return True
     if not isinstance(last, ast.Return):
         return False
     # The answer may be sent first and a bare return follow.
     return any(_says_no(node) for statement in body for node in descend(statement))
+
+
+def _raises(statement: ast.stmt, module: Module) -> bool:
+    """Whether a statement surely raises: by itself, by `abort(404)`, or in a function of this module that ends so."""
+    match statement:
+        case ast.Raise() | ast.Expr(value=ast.Call(func=ast.Name(id="abort") | ast.Attribute(attr="abort"))):
+            return True
+        case ast.Expr(value=ast.Call(func=ast.Name(id=name) | ast.Attribute(value=ast.Name(id="self"), attr=name))):
+            named = [function for function in module.functions.values() if function.short == name]
+            return (
+                len(named) == 1
+                and isinstance(named[0].node.body[-1], ast.Raise)
+                and not any(isinstance(node, ast.Return) for node in named[0].own)
+            )
+    return False
 
 
 def _says_no(node: ast.AST) -> bool:
@@ -240,7 +255,8 @@ def _words(node: ast.expr) -> Iterator[str]:
                 yield word
 
 
-def _is_access(body: list[ast.stmt]) -> bool:
+def denies(body: Iterable[ast.stmt]) -> bool:
+    """Whether statements speak of who may come in: 401 or 403."""
     return any(_status(node) in _ACCESS for statement in body for node in descend(statement))
 
 

@@ -1,0 +1,106 @@
+"""Servers that ask who may come in only where they hand out sessions: no request that brings none may slip past that."""
+
+from __future__ import annotations
+
+import pytest
+from mcp_migrate import catalog, engine
+from mcp_migrate.project import Project, read
+from mcp_migrate.rule import Era
+from mcp_migrate.source import Source
+
+CATALOG = catalog.load()
+SERVER = """import uuid
+from fastapi import FastAPI, HTTPException, Request
+
+app = FastAPI()
+sessions = {{}}
+
+
+def error(rid, status):
+    return {{"jsonrpc": "2.0", "id": rid, "error": {{"code": -32000, "message": "no"}}, "status": status}}
+
+
+def login(request):
+    if request.headers.get("authorization") != "Bearer secret":
+        raise HTTPException(403)
+
+{beside}
+@app.post("/mcp")
+async def post(request: Request):
+    msg = await request.json()
+    method, rid, params = msg.get("method"), msg.get("id"), msg.get("params") or {{}}
+{common}
+    if method == "initialize":
+{handshake}
+        sid = uuid.uuid4().hex
+        sessions[sid] = {{}}
+        return {{"jsonrpc": "2.0", "id": rid, "result": {{
+            "protocolVersion": "2025-06-18", "capabilities": {{"tools": {{}}}}, "serverInfo": {{"name": "s", "version": "1"}}}}}}
+{gate}
+    if method == "tools/list":
+        return {{"jsonrpc": "2.0", "id": rid, "result": {{"tools": []}}}}
+    return {{"jsonrpc": "2.0", "id": rid, "error": {{"code": -32601, "message": "unknown"}}}}
+"""
+GATE = "    if request.headers.get('Mcp-Session-Id') not in sessions:\n        raise HTTPException(404)"
+OTHER = """
+@app.post("/login")
+async def give(request: Request):
+    if (await request.json())["password"] != "secret":
+        raise HTTPException(403)
+    session_id = uuid.uuid4().hex
+    sessions[session_id] = {}
+    return session_id
+
+"""
+
+
+@pytest.mark.parametrize("era", Era)
+@pytest.mark.parametrize(
+    "asked",
+    [
+        "if request.headers.get('authorization') != 'Bearer secret':\n    return error(rid, 401)",
+        "if params.get('token') != 'secret':\n    return error(rid, 400)",
+        "if not knows(params):\n    raise HTTPException(403)",
+        "if not knows(params):\n    raise PermissionError",
+        "login(request)",
+        "try:\n    decode(params)\nexcept ValueError:\n    return error(rid, 401)",
+    ],
+)
+def test_a_session_that_stands_for_a_login_is_not_passed(asked: str, era: Era) -> None:
+    assert reason(server(handshake=asked), era).startswith("not wired: the handshake asks who may come in")
+
+
+@pytest.mark.parametrize("era", Era)
+def test_a_session_that_a_login_elsewhere_gives_is_not_passed(era: Era) -> None:
+    assert reason(server(beside=OTHER), era).startswith("not wired: who may come in is asked here")
+
+
+@pytest.mark.parametrize("era", Era)
+@pytest.mark.parametrize(
+    ("common", "asked", "beside"),
+    [
+        ("pass", "if params.get('protocolVersion') != '2025-06-18':\n    return error(rid, 400)", ""),
+        ("login(request)", "login(request)", ""),
+        ("if request.headers.get('authorization') != 'Bearer secret':\n    raise HTTPException(401)", "pass", OTHER),
+    ],
+)
+def test_what_is_asked_of_every_request_still_is(common: str, asked: str, beside: str, era: Era) -> None:
+    text = server(common=common, handshake=asked, beside=beside)
+    assert reason(text, era) == ""
+
+
+def test_without_a_gate_the_handshake_may_ask_what_it_likes() -> None:
+    assert reason(server(handshake="login(request)", gate="    pass"), Era.DUAL) == ""
+
+
+def server(*, common: str = "pass", handshake: str = "pass", beside: str = "", gate: str = GATE) -> str:
+    def lines(text: str, depth: int) -> str:
+        return "\n".join(f"{'    ' * depth}{line}" for line in text.split("\n"))
+
+    return SERVER.format(common=lines(common, 1), handshake=lines(handshake, 2), beside=beside, gate=gate)
+
+
+def reason(text: str, era: Era) -> str:
+    """Why the server is left without a boundary, if it is."""
+    fixed = engine.fix(Project.link([read(Source("server.py", text))]), CATALOG, era, select=["server_discover"])
+    return "".join(finding.hint for finding in fixed.remaining)
