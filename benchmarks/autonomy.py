@@ -57,6 +57,8 @@ class Bench:
     def fix(self, project: Path, copy: Path, era: str, aside: Mapping[str, str]) -> Fixed:
         done = self._run("fix", "--era", era, ".", cwd=copy)
         checked = self._run("check", "--era", era, "--output-format", "json", ".", cwd=copy)
+        if broken := [line for line in (done.stderr + checked.stderr).splitlines() if "internal error" in line]:
+            return Fixed((), (), trouble=broken[0][-200:])
         try:
             report = json.loads(checked.stdout)
         except ValueError:

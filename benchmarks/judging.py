@@ -18,7 +18,8 @@ from starting import Host
 
 GROUPS = ("raw+schema", "py-sdk v2", "py-sdk v1")
 DISCOVER = "discover: answered"
-PING = "legacy: ping after initialize"
+# What only older clients send.
+LEGACY = ("initialize: ", "ping: ", "logging/setLevel: ")
 
 # What a server answers itself, whatever stands before it: the checks of each group that ask for it.
 OWN = {
@@ -32,6 +33,7 @@ OWN = {
 CALL = re.compile(r"(?:call_tool|tools/call:) (?P<tool>\S+)$")
 OUTCOME = re.compile(
     r"got (?:HTTP \d+, )?error (-\d+)|MCPError (-\d+)|(isError)|got (?:HTTP \d+, )?(result)|a (result) came back|(ValidationError)"
+    r"|(did not return structured content)"
 )
 
 
@@ -82,7 +84,7 @@ class Verdict:
 
     def beside(self, untouched: Verdict) -> Verdict:
         """The same, with the failures set apart that the untouched server shows as well."""
-        earlier = tuple(check for check in self.failed if _is_earlier(check, self.failed, untouched.failed))
+        earlier = tuple(check for check in self.failed if _is_earlier(check, untouched.failed))
         return Verdict(self.passed, tuple(check for check in self.failed if check not in earlier), earlier, self.trouble)
 
 
@@ -101,28 +103,28 @@ def ask(judge: Path, host: Host, era: str) -> Verdict:
     if "dead" in said:
         return Verdict(trouble=f"does not start: {said['dead'].strip()[-200:]}")
     passed = Counter(check["group"] for check in said["checks"] if check["status"] == "pass")
-    failed = tuple(_failed(said["checks"]))
+    failed = tuple(_failed(said["checks"], recipe.mask))
     # Without it, nearly every other check fails for the same reason.
     deaf = next((f"`server/discover` is not answered: {check.detail}" for check in failed if check.name.startswith(DISCOVER)), "")
     return Verdict(passed, failed, trouble=deaf)
 
 
-def _failed(checks: list[dict[str, str]]) -> Iterator[Check]:
+def _failed(checks: list[dict[str, str]], mask: str) -> Iterator[Check]:
     for check in checks:
         if check["status"] == "fail":
-            yield Check(check["group"], check["check"], " ".join(check["detail"].split()))
+            detail = " ".join(check["detail"].split())
+            yield Check(check["group"], check["check"], re.sub(mask, "...", detail) if mask else detail)
 
 
-def _is_earlier(check: Check, failed: tuple[Check, ...], untouched: tuple[Check, ...]) -> bool:
+def _is_earlier(check: Check, untouched: tuple[Check, ...]) -> bool:
     same = [other for other in untouched if other.name == check.name]
     if check.legacy:
         return bool(same)
     if check.name.startswith("schema: "):
-        # The judge names the first messages that are not valid, so those of the untouched server may hide behind others. One that
-        # answers `notifications/initialized` is known by the ping of an older client, for which the judge takes that answer.
-        answered = {other for other in untouched if other.name == PING} & set(failed)
-        told = {piece for piece in check.detail.split("; ") if not (answered and piece.startswith("ping: "))}
-        return any(told <= set(other.detail.split("; ")) for other in same)
+        # The judge names the first messages that are not valid, so those of the untouched server may hide behind others. What older
+        # clients are answered is the same: their session is compared byte for byte.
+        told = {piece for piece in check.detail.split("; ") if not piece.startswith(LEGACY)}
+        return not told or any(told <= set(other.detail.split("; ")) for other in same)
     # The untouched server does not know the revision, so only what it answers itself can be compared, and that by its kind.
     if not check.outcome and check.subject != "output":
         return False
