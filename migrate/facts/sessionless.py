@@ -19,6 +19,7 @@ from .sessions import conditions as found_in
 from .syntax import descend
 from .vocabulary import METHODS, REMOVED_REQUESTS
 
+_OBJECT = re.compile(r"(^|_)session$", re.IGNORECASE)
 _HEADER = re.compile(r"^(http_)?mcp[-_]session[-_]id$", re.IGNORECASE)
 _IN_QUERY = re.compile(r"^(mcp[-_]?)?session([-_]?id)?$", re.IGNORECASE)
 _IN_HEADERS = re.compile(r"^(mcp[-_]?)?session[-_]?id$", re.IGNORECASE)
@@ -82,7 +83,7 @@ class Sessionless:
     def __post_init__(self) -> None:
         self._gone = frozenset(place for unit in {p.unit for p in self.inside} for place in self._removed(unit))
         # A session that is named nowhere is missed nowhere.
-        if not any(word in place.unit.module.source.utf8 for place in self.inside for word in _WORDS):
+        if not self.lasting and not any(word in place.unit.module.source.utf8 for place in self.inside for word in _WORDS):
             self.inside = ()
         for place, name in self._registered() if self.lasting else ():
             self._absent.add((place, name))
@@ -359,8 +360,19 @@ class Sessionless:
             skipped = self._region(around.unit) | self._makings(around) | (_anew(around) if self.lasting else frozenset())
             values = [_value_of(n, around) for n in before if n not in skipped]
             kept = [value for value in values if not (isinstance(value, ast.Constant) and value.value is None)]
-            return (is_parameter or bool(kept)) and all(self.is_absent(value, around, depth) for value in kept)
+            return (is_parameter or bool(kept)) and all(
+                self.is_absent(value, around, depth) or self._is_brief(node.id, value, around) for value in kept
+            )
         return False
+
+    def _is_brief(self, name: str, value: ast.expr | None, place: Place) -> bool:
+        """Whether a session is made here for each request, where nothing lasts longer."""
+        made = self.lasting and isinstance(value, ast.Call) and _OBJECT.search(name) is not None and not self._names_none(place)
+        return made and isinstance(value, ast.Call) and isinstance(self.code.target(value.func, place), Class)
+
+    def _names_none(self, place: Place) -> bool:
+        """Whether a module still knows sessions by their ids."""
+        return any(word in place.unit.module.source.utf8 for word in (b"ession_id", b"ession-id", b"ession-Id"))
 
     def _makings(self, place: Place) -> frozenset[ast.AST]:
         """What `if not session_id: session_id = new_session()` does."""
