@@ -89,6 +89,26 @@ def test_what_is_asked_of_every_request_still_is(common: str, asked: str, beside
     assert reason(text, era) == ""
 
 
+@pytest.mark.parametrize("era", Era)
+@pytest.mark.parametrize(
+    "asked",
+    [
+        "session = sessions.get(request.headers.get('Mcp-Session-Id'))\nif session and session['guest']:\n    return error(rid, 403)",
+        "session = sessions.get(request.headers.get('Mcp-Session-Id'))\nif session:\n    if session['guest']:\n        raise HTTPException(403)",
+    ],
+)
+def test_what_a_session_forbids_is_not_allowed_without_one(asked: str, era: Era) -> None:
+    text = server(gate=GATE + "\n" + "\n".join(f"    {line}" for line in asked.split("\n")))
+    assert reason(text, era).startswith("not wired: a session is asked here for what its client may do")
+
+
+def test_a_session_that_a_case_asks_for_is_told() -> None:
+    cases = (
+        "    match method:\n        case _ if request.headers.get('Mcp-Session-Id') not in sessions:\n            raise HTTPException(404)"
+    )
+    assert "not in sessions` needs a session" in reason(server(gate=cases), Era.DUAL)
+
+
 def test_without_a_gate_the_handshake_may_ask_what_it_likes() -> None:
     assert reason(server(handshake="login(request)", gate="    pass"), Era.DUAL) == ""
 

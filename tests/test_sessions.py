@@ -116,6 +116,22 @@ def test_what_only_holds_with_a_session_is_none_itself() -> None:
     assert gates(text) == []
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "if method == 'x':\n        reply(200)\n    elif sid not in live:\n        reply(404)\n    else:\n        reply(200)\n",
+        "if sid not in live:\n        answer = reply(404)\n    else:\n        answer = reply(200)\n    return answer\n",
+        "if sid not in live:\n        self.reply(404)\n",
+    ],
+)
+def test_a_branch_that_answers_no_and_is_followed_by_nothing_is_a_gate(text: str) -> None:
+    assert gates(f"def post(self, method, sid):\n    {text}") == ["sid not in live"]
+
+
+def test_a_branch_after_which_the_request_goes_on_is_none() -> None:
+    assert gates("def post(self, sid):\n    if sid not in live:\n        count(404)\n    return handle()\n") == []
+
+
 def accesses(text: str) -> list[bool]:
     return [one.is_access for one in conditions(read(Source("app.py", text), ast.parse(text)))]
 

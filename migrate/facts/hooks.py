@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 
 from ..source import Span
-from . import approach, chains, endpoints, frameworks, handshake, sessions, transport
+from . import admission, approach, chains, endpoints, frameworks, handshake, sessions, transport
 from .chains import Chain, Origin, Subject
 from .code import Call, Code, Place, Unit, assigned, unwrap
 from .decorators import Decorators, is_changed
@@ -540,7 +540,7 @@ class Hooks:
         if any(isinstance(use, Needed) for use in uses):
             # A tool that keeps something in the session has to fail without one: nothing that it does is left out.
             uses = [use for use in uses if isinstance(use, Needed) or use.way is not Way.SKIP or without.is_common(use.node, use.place)]
-        if (problem := self._unready(place, inside, gates, uses)) is not None:
+        if (problem := self._unready(place, inside, gates, uses, without)) is not None:
             return problem
         asked = [*(condition.node for condition in opened), *(n for gate in gates for n in descend(gate.around.test))]
         apart = [other.place for one in hosts for other in one.beside if not other.answers]
@@ -577,7 +577,12 @@ class Hooks:
         return [*dict.fromkeys(found)]
 
     def _unready(
-        self, place: Place, inside: list[Place], gates: tuple[sessions.Condition, ...], uses: list[Spared | Needed]
+        self,
+        place: Place,
+        inside: list[Place],
+        gates: tuple[sessions.Condition, ...],
+        uses: list[Spared | Needed],
+        without: Sessionless,
     ) -> Blocker | None:
         """What would refuse or lose a request that was not announced by a handshake, and cannot be opened by this file's wiring."""
         for use in uses:
@@ -600,10 +605,31 @@ class Hooks:
                 at = next(one for one in inside if gate.around in one.nodes)
                 reason = "whether this asks for a session or for who may come in is not clear"
                 return self._block(at, gate.node, reason, "let 2026-07-28 requests in by what they bring themselves, not by a session")
+        if (asked := self._asked_of_session(inside, gates, without)) is not None:
+            return self._block(*asked)
         for at, node in nodes:
             if at.unit is not place.unit and at in inside:
                 reason = "requests without a session or handshake are refused here, in another module than the endpoint's"
                 return self._block(at, node, reason, "let 2026-07-28 requests pass here")
+        return None
+
+    def _asked_of_session(
+        self, inside: list[Place], gates: tuple[sessions.Condition, ...], without: Sessionless
+    ) -> tuple[Place, ast.AST, str, str] | None:
+        """What asks a session that is not there: who may do something, behind a gate that let nobody through without one, or which case."""
+        opened = {gate.around for gate in gates}
+        for place in inside:
+            for node in place.nodes:
+                match node:
+                    case ast.If(test=test, body=body) if gates and node not in opened and without.asks(test, place):
+                        if not without.passes(node, place.unit) and any(
+                            True for _ in admission.refusals(n for statement in body for n in descend(statement))
+                        ):
+                            reason = "a session is asked here for what its client may do, and a 2026-07-28 request has none"
+                            return place, test, reason, "ask for what the request itself brings"
+                    case ast.match_case(guard=ast.expr() as guard) if without.asks(guard, place) and not without.passes(guard, place.unit):
+                        reason = f"`{ast.unparse(guard)}` needs a session, which no 2026-07-28 request has"
+                        return place, guard, reason, "ask for the session in an `if` before the cases"
         return None
 
     def _tested(self, endpoint: Endpoint, chain: Chain) -> tuple[str, ...] | Blocker:

@@ -54,7 +54,7 @@ def conditions(module: Module) -> Iterator[Condition]:
         if function is None or _is_open(node.test):
             continue
         for body, seen in ((node.body, False), (node.orelse or _rest(node, module), True)):
-            if not _refuses(body, module):
+            if not _refuses(body, module) and not _answers(body, node, module):
                 continue
             for part in _parts(node.test):
                 if values.asks(part, function) is seen and not _is_given_anew(part, module):
@@ -211,6 +211,18 @@ def _refuses(body: list[ast.stmt], module: Module) -> bool:
         return False
     # The answer may be sent first and a bare return follow.
     return any(_says_no(node) for statement in body for node in descend(statement))
+
+
+def _answers(body: list[ast.stmt], around: ast.If, module: Module) -> bool:
+    """Whether a block says no, and nothing comes after it: `elif sid not in sessions: self.reply(404)`."""
+    if not body or not isinstance(body[-1], ast.Expr | ast.Assign) or not any(_says_no(n) for n in descend(body[-1])):
+        return False
+    last: ast.AST = around
+    while isinstance(outer := module.parents[last], ast.If) and last in outer.orelse:
+        last = outer
+    # What follows a chain sees the outcome of whichever branch was taken.
+    block = getattr(outer, "body", [])
+    return bool(around.orelse) or (isinstance(block, list) and bool(block) and block[-1] is last)
 
 
 def _raises(statement: ast.stmt, module: Module) -> bool:
