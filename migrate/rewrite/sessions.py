@@ -265,8 +265,10 @@ def _is_named(node: cst.CSTNode, name: str) -> bool:
 
 
 def _gives_arguments(tree: Tree, name: cst.CSTNode) -> bool:
-    above = tree.parent(name)
-    called, above = (above, tree.parent(above)) if isinstance(above, cst.Attribute) and above.attr is name else (name, above)
+    called, above = name, tree.parent(name)
+    # `router.post("/mcp")` registers a function that is called `post`.
+    if isinstance(above, cst.Attribute) and tree.text(above.value) in ("self", "cls"):
+        called, above = above, tree.parent(above)
     return isinstance(above, cst.Call) and above.func is called and bool(above.args)
 
 
