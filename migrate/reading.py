@@ -22,6 +22,8 @@ from .project import read as facts_of
 from .rule import Entry, Finding
 from .source import Source, decode
 
+_ROOM = 32_000_000  # bytes of silent files that are kept until it is known whether they are needed
+
 
 @dataclass(frozen=True)
 class Reading:
@@ -53,9 +55,10 @@ def gather(found: Iterable[tuple[File, bytes] | Unreadable], rule: Entry) -> Rea
         if may_speak(raw):
             reader.add(file, raw)
         else:
-            reader.silent[module_name(file.path).rpartition(".")[2]].append(file)
+            reader.pass_over(file, raw)
     reader.look_up_constants()
     reader.look_for_feeders()
+    reader.kept.clear()
     reader.look_beside()
     reader.take_apart()
     return reader.done()
@@ -76,6 +79,18 @@ class _Reader:
         self.asked: set[str] = set()
         # The files without a word of the protocol, by the last part of their module's name.
         self.silent: defaultdict[str, list[File]] = defaultdict(list)
+        # Their content, as far as it does not take too much: it is asked for again once there is a dispatcher.
+        self.kept: dict[str, bytes] = {}
+        self.room = _ROOM
+
+    def pass_over(self, file: File, raw: bytes) -> None:
+        self.silent[module_name(file.path).rpartition(".")[2]].append(file)
+        if len(raw) <= self.room:
+            self.room -= len(raw)
+            self.kept[file.path] = raw
+
+    def read(self, file: File) -> bytes | Unreadable:
+        return self.kept[file.path] if file.path in self.kept else discover.read(file)
 
     def add(self, file: File, raw: bytes) -> None:
         source = None
@@ -100,7 +115,7 @@ class _Reader:
             wanted = [file for facts in self.facts[done:] for file in self.named_by(facts)]
             done = len(self.facts)
             for file in dict.fromkeys(wanted):
-                data = discover.read(file)
+                data = self.read(file)
                 if not isinstance(data, Unreadable):
                     self.asked.add(file.path)
                     self.add(file, data)
@@ -113,7 +128,7 @@ class _Reader:
         while feeders := Feeders(held):
             waiting, unread = unread, []
             for file in waiting:
-                data = discover.read(file)
+                data = self.read(file)
                 if isinstance(data, Unreadable) or not feeders.named_in(file.path, data):
                     unread.append(file)
                 else:
