@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -120,6 +121,8 @@ def streams(code: Code, place: Place, leads: Callable[[Place], bool]) -> bool:
 def tested(code: Code, place: Place, leads: Callable[[Place], bool], dispatcher: Place) -> tuple[tuple[str, ...], bool]:
     """The literal paths under which a function goes on to the dispatcher, and whether it tests paths at all."""
     ours: list[str] = []
+    let_by: list[str] = []  # by `if path not in (...): return`, which may name the paths of other endpoints too
+    others: set[str] = set()
     tests = False
     for node in place.nodes:
         then: Sequence[ast.stmt | ast.expr]
@@ -143,14 +146,35 @@ def tested(code: Code, place: Place, leads: Callable[[Place], bool], dispatcher:
             tests = True
             match test.ops[0]:
                 case ast.Eq() | ast.In():
-                    goes_on = _leads(code, then, place, leads, dispatcher)
+                    if _leads(code, then, place, leads, dispatcher):
+                        ours += paths
+                    elif test is node.test and (otherwise or isinstance(then[-1], ast.Return | ast.Raise)):
+                        others |= set(paths)
                 case ast.NotEq() | ast.NotIn():
-                    goes_on = isinstance(then[-1], ast.Return | ast.Raise) or _leads(code, otherwise, place, leads, dispatcher)
-                case _:
-                    goes_on = False
-            if goes_on:
-                ours += paths
+                    if _leads(code, otherwise, place, leads, dispatcher):
+                        ours += paths
+                    elif isinstance(then[-1], ast.Return | ast.Raise):
+                        let_by += paths
+    ours += [path for path in let_by if path not in others] or ([] if ours else let_by)
     return tuple(dict.fromkeys(ours)), tests
+
+
+def serves(code: Code, place: Place, paths: Iterable[str]) -> bool:
+    """Whether a function answers one of these paths with something of its own: no stream, no session, no refusal."""
+    for node in place.nodes:
+        match node:
+            case ast.If(test=ast.Compare(left=left, ops=[ast.Eq() | ast.In()], comparators=[right]) as test, body=body):
+                named = {text for side in (left, right) for text in code.texts(side, place) or ()}
+                if named & set(paths) and any("path" in part for part in _words(test)):
+                    said = [n for statement in body for n in descend(statement)]
+                    texts = " ".join(str(n.value) for n in said if isinstance(n, ast.Constant) and isinstance(n.value, str | int))
+                    if not re.search(r"event-stream|session|\b40[0-9]\b", texts + " " + " ".join(_names(said)), re.IGNORECASE):
+                        return True
+    return False
+
+
+def _names(nodes: Iterable[ast.AST]) -> Iterator[str]:
+    yield from (n.id if isinstance(n, ast.Name) else n.attr for n in nodes if isinstance(n, ast.Name | ast.Attribute))
 
 
 def _goes(node: ast.AST, module: Module) -> str:

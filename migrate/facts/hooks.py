@@ -521,7 +521,11 @@ class Hooks:
             paths = endpoint.paths or self._tested(endpoint, chain)
             if isinstance(paths, Blocker):
                 return paths
-            hosts.append(Host(endpoint, tuple(endpoints.beside(self.code, endpoint)), paths))
+            # A page under the same path is none of the protocol's, whichever era is served.
+            others = (
+                one for one in endpoints.beside(self.code, endpoint) if one.answers or not endpoints.serves(self.code, one.place, paths)
+            )
+            hosts.append(Host(endpoint, tuple(others), paths))
         identity_ = self._identity(place, methods, inside)
         if isinstance(identity_, Blocker):
             return identity_
