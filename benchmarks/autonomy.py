@@ -85,7 +85,7 @@ class Bench:
             start.judged[era] = ask(self.judge, hosts[era], era) if fixed[era].wired else Verdict(trouble="no dispatcher is wired")
         if any(verdict.failed and not verdict.trouble for verdict in start.judged.values()):
             untouched = ask(self.judge, hosts["before"], "dual")
-            start.judged = {era: verdict.beside(untouched) for era, verdict in start.judged.items()}
+            start.judged = {era: verdict.beside(untouched, start.judged["modern"]) for era, verdict in start.judged.items()}
 
     def _run(self, *argv: str, cwd: Path) -> subprocess.CompletedProcess[str]:
         return subprocess.run([*self.tool, *argv], cwd=cwd, capture_output=True, text=True, encoding="utf-8")

@@ -18,8 +18,9 @@ from starting import Host
 
 GROUPS = ("raw+schema", "py-sdk v2", "py-sdk v1")
 DISCOVER = "discover: answered"
-# What only older clients send.
-LEGACY = ("initialize: ", "ping: ", "logging/setLevel: ")
+SCHEMA = "schema: "
+# What is not valid through no fault of a rewrite: what only older clients are answered, and what a tool itself brings.
+NOT_OURS = re.compile(r"(initialize|ping|logging/setLevel): |tools/call: CallToolResult(\.content\b|: 'content' is a required)")
 
 # What a server answers itself, whatever stands before it: the checks of each group that ask for it.
 OWN = {
@@ -82,9 +83,13 @@ class Verdict:
     def clean(self) -> bool:
         return self.passes and not self.before
 
-    def beside(self, untouched: Verdict) -> Verdict:
-        """The same, with the failures set apart that the untouched server shows as well."""
-        earlier = tuple(check for check in self.failed if _is_earlier(check, untouched.failed))
+    def beside(self, untouched: Verdict, modern: Verdict) -> Verdict:
+        """The same, with the failures set apart that the untouched server shows as well.
+
+        What only older clients are sent is not valid where nothing else is than in `modern`: their session has the same bytes.
+        """
+        valid = not modern.trouble and not any(check.name.startswith(SCHEMA) for check in modern.failed)
+        earlier = tuple(c for c in self.failed if _is_earlier(c, untouched.failed) or (valid and c.name.startswith(SCHEMA)))
         return Verdict(self.passed, tuple(check for check in self.failed if check not in earlier), earlier, self.trouble)
 
 
@@ -120,11 +125,11 @@ def _is_earlier(check: Check, untouched: tuple[Check, ...]) -> bool:
     same = [other for other in untouched if other.name == check.name]
     if check.legacy:
         return bool(same)
-    if check.name.startswith("schema: "):
-        # The judge names the first messages that are not valid, so those of the untouched server may hide behind others. What older
-        # clients are answered is the same: their session is compared byte for byte.
-        told = {piece for piece in check.detail.split("; ") if not piece.startswith(LEGACY)}
-        return not told or any(told <= set(other.detail.split("; ")) for other in same)
+    if check.name.startswith(SCHEMA):
+        # The judge names the first messages that are not valid, so those of the untouched server may hide behind others.
+        pieces = re.split(r"; (?=[\w/$]+: [A-Z])", check.detail)
+        told = {piece for piece in pieces if not NOT_OURS.match(piece)}
+        return not told or any(all(piece in other.detail for piece in told) for other in same)
     # The untouched server does not know the revision, so only what it answers itself can be compared, and that by its kind.
     if not check.outcome and check.subject != "output":
         return False
