@@ -186,6 +186,18 @@ def test_notifications_are_accepted_and_other_verbs_refused(server: Server, path
         assert server.ask(path, None, {"MCP-Protocol-Version": MODERN}, verb)[0] == 405
 
 
+def test_who_asks_for_a_page_gets_what_the_server_has(server: Server) -> None:
+    def status(path: str, accept: str) -> int:
+        connection = server.open()
+        connection.request("GET", path, headers={"Accept": accept})
+        found = connection.getresponse().status
+        connection.close()
+        return found
+
+    assert status("/modern", "text/html") == status("/dual", "text/html")
+    assert status("/modern", "text/event-stream") == 405
+
+
 @pytest.mark.parametrize("path", ["/dual", "/modern"])
 def test_a_question_leaves_every_framework_and_its_answer_comes_back(server: Server, path: str) -> None:
     asked = server.ask(path, call("sure", client=CALLER))[2]["result"]

@@ -40,7 +40,9 @@ class Host(_Streaming):
         if ours and foreign:
             return _FORBIDDEN
         if verb != "POST":
-            return _Answer(405, [("Allow", "POST")], b"") if ours and verb in ("GET", "DELETE") else None
+            # A page may be under the same path: browsers ask for no event stream.
+            asks = named or verb == "DELETE" or "text/event-stream" in given.get("accept", "").lower()
+            return _Answer(405, [("Allow", "POST")], b"") if ours and asks and verb in ("GET", "DELETE") else None
         try:
             message = json.loads(body)
         except (ValueError, RecursionError):
