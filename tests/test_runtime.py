@@ -928,6 +928,14 @@ def test_what_typed_and_careless_servers_answer_fits_the_schema(method: str, bef
     assert handle(legacy(method, params))["result"] is before
 
 
+def test_a_server_that_only_lists_knows_no_name() -> None:
+    handle, seen = answering(Stateless(INFO, {"resources": {}}, methods={"resources/list"}))
+    assert code(handle(modern("resources/read", {"uri": "a://b"}))) == -32602
+    assert code(handle(modern("resources/read"))) == -32601
+    assert code(handle(modern("tools/call", {"name": "a"}))) == -32601
+    assert seen == []
+
+
 def test_no_list_is_asked_for_to_know_a_name() -> None:
     mcp, seen = server(), []
 
