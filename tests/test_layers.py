@@ -172,15 +172,17 @@ def calls_of(path: Path) -> Iterator[tuple[str, ast.Call]]:
 # What touches the disk, as far as this code knows how: `Path` methods by their names, the functions of modules with theirs.
 DISK_MODULES = {"os", "shutil", "tempfile", "subprocess", "stat"}
 WRITING = {"write_text", "write_bytes", "unlink", "mkdir", "touch", "rename", "rmdir", "symlink_to", "fdopen"}
-WRITING |= {f"os.{name}" for name in ("replace", "rename", "unlink", "remove", "chmod", "chown", "fsync", "mkdir", "makedirs", "open")}
+WRITING |= {f"os.{name}" for name in ("replace", "rename", "unlink", "remove", "chmod", "chown", "fsync", "mkdir", "makedirs")}
 WRITING |= {"tempfile.mkstemp", "tempfile.mkdtemp", "shutil.copy", "shutil.move", "shutil.rmtree"}
-OPENING = {"open", "read_text", "read_bytes", "os.scandir", "os.listdir", "os.walk", "subprocess.run", "subprocess.Popen"}
+OPENING = {"open", "os.open", "read_text", "read_bytes", "os.scandir", "os.listdir", "os.walk", "subprocess.run", "subprocess.Popen"}
 # `catalog` and `rewrite.module` read what is part of the package; `worktree` asks git.
 WRITERS = {"cli", "files"}
 OPENERS = {"catalog", "config", "discover", "files", "rewrite.module", "run", "shipping", "worktree"}
 
 
 def is_writing(called: str, call: ast.Call) -> bool:
+    if called == "os.open":
+        return "os.O_RDONLY" not in ast.unparse(call)
     modes = [*call.args[1:2], *(keyword.value for keyword in call.keywords if keyword.arg == "mode")] if called == "open" else []
     return called in WRITING or any(isinstance(mode, ast.Constant) and {*str(mode.value)} & {*"wax+"} for mode in modes)
 
