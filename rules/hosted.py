@@ -14,7 +14,6 @@ from ..rule import Applicability, Context, Era, Finding
 from ..source import Span
 
 if TYPE_CHECKING:
-    from ..facts.endpoints import Endpoint
     from ..facts.sessionless import Sessionless
     from ..rewrite.edits import Edit
     from ..rewrite.tree import Tree
@@ -76,23 +75,6 @@ def handle(ctx: Context) -> str:
 def wraps(ctx: Context) -> list[str]:
     """The paths of the boundaries that stand around applications above this file."""
     return [path for file in _hosts(ctx) for path in _paths(file)]
-
-
-def endpoint(fact: Fact, ctx: Context) -> Endpoint | None:
-    """The endpoint that a route belongs to, where requests of its verb never get to it."""
-    # A check imports this module as well, and whole servers take longer to read than most checks take.
-    from ..rewrite import servers, sessions
-
-    found = servers.unit(ctx.project, ctx.file.source.path)
-    if found is None:
-        return None
-    for one in sessions.removed(*found, wraps(ctx)):
-        module, function = one.place.unit.module, one.place.function
-        if function is None or str(fact.key) not in one.verbs:
-            continue
-        if module.span(function.node).contains(fact.span) or (one.route is not None and module.span(one.route).contains(fact.span)):
-            return one
-    return None
 
 
 def is_stuck(ctx: Context) -> bool:
