@@ -89,12 +89,8 @@ def is_commented(source: Source) -> bool:
     return _MARK in source.text
 
 
-def suppressions_of(source: Source) -> Iterator[Suppression]:
-    """Every suppression in the comments of a file, in order; text in strings does not count."""
-    return (directive for directive in _directives(source) if isinstance(directive, Suppression))
-
-
 def _directives(source: Source) -> Iterator[Suppression | Stray]:
+    """What the comments of a file say to us, in order; text in strings does not count."""
     if not is_commented(source):
         return
     for token in _comments(source):
