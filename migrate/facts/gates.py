@@ -11,7 +11,7 @@ from ..source import Source
 from . import clientstate
 from .functions import Def, Module, dotted, is_shared, root, targets, walk
 from .model import Gate
-from .syntax import descend
+from .syntax import descend, operands
 
 _HANDSHAKE = frozenset({"initialize", "notifications/initialized", "initialized"})
 _STATE = re.compile(r"init|ready|state|status|phase|handsh|greet|connect", re.IGNORECASE)
@@ -109,7 +109,7 @@ def _marked(module: Module) -> Iterator[Condition]:
         test = node.test if isinstance(node, ast.If) else node.guard
         if test is None or node in own or _is_wired(test):
             continue
-        for part in _operands(test):
+        for part in operands(test):
             seen = _filled(part, marks, module)
             if seen is not None and isinstance(node, ast.If):
                 refusing = node.orelse if seen else node.body
@@ -358,14 +358,6 @@ def spot(node: ast.expr, module: Module) -> str:
             text, name = module.string(key), spot(base, module)
             return f"{name}[{text}]" if text and name else ""
     return ""
-
-
-def _operands(test: ast.expr) -> Iterator[ast.expr]:
-    if isinstance(test, ast.BoolOp):
-        for value in test.values:
-            yield from _operands(value)
-    else:
-        yield test
 
 
 def _filled(condition: ast.expr, marks: dict[str, set[str]], module: Module) -> bool | None:

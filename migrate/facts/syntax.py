@@ -59,3 +59,12 @@ def blocks(statement: ast.stmt) -> Iterator[ast.stmt]:
                 yield inner
             elif isinstance(inner, (ast.ExceptHandler, ast.match_case)):
                 yield from inner.body
+
+
+def operands(test: ast.expr) -> Iterator[ast.expr]:
+    """The tests that `and` and `or` join, however deep; a test without either is its own."""
+    if isinstance(test, ast.BoolOp):
+        for value in test.values:
+            yield from operands(value)
+    else:
+        yield test
