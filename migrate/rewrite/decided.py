@@ -128,6 +128,6 @@ def _captures(tree: Tree, pattern: cst.MatchPattern) -> bool:
 def _leaves(body: cst.BaseSuite) -> bool:
     """Whether a branch never runs into what stands behind it."""
     last = body.body[-1]
-    while isinstance(last, cst.SimpleStatementLine):
+    if isinstance(last, cst.SimpleStatementLine):
         return isinstance(last.body[-1], cst.Return | cst.Raise | cst.Continue | cst.Break)
     return isinstance(last, cst.Return | cst.Raise | cst.Continue | cst.Break)

@@ -65,7 +65,7 @@ class _Hosting:
         self.starts: list[int] = []
 
     def hosting(self) -> Hosting:
-        edits = list(dict.fromkeys(edit for edit in self._edits()))
+        edits = list(dict.fromkeys(self._edits()))
         return Hosting(tuple(edits), frozenset(self.parts), min(self.starts), tuple(dict.fromkeys(self.lines)))
 
     def _edits(self) -> Iterator[Edit]:
