@@ -52,6 +52,25 @@ async def give(request: Request):
     return session_id
 
 """
+MIDDLEWARE = """
+@app.middleware("http")
+async def guard(request: Request, call_next):
+    sid = request.headers.get("Mcp-Session-Id")
+    if sid and sessions.get(sid, {}).get("guest"):
+        raise HTTPException(403)
+    return await call_next(request)
+
+"""
+WRAPPER = """
+def members(view):
+    async def inner(request: Request):
+        session = sessions.get(request.headers.get("Mcp-Session-Id"))
+        if session is not None and session["guest"]:
+            raise HTTPException(403)
+        return await view(request)
+    return inner
+
+"""
 
 
 @pytest.mark.parametrize("era", Era)
@@ -63,6 +82,8 @@ async def give(request: Request):
         "if not knows(params):\n    raise HTTPException(403)",
         "if not knows(params):\n    raise PermissionError",
         "login(request)",
+        "user = find(params.get('pin'))\nif not user:\n    return error(rid, 400)",
+        "if params['clientInfo']['name'] not in ALLOWED:\n    return error(rid, 400)",
         "try:\n    decode(params)\nexcept ValueError:\n    return error(rid, 401)",
     ],
 )
@@ -80,6 +101,7 @@ def test_a_session_that_a_login_elsewhere_gives_is_not_passed(era: Era) -> None:
     ("common", "asked", "beside"),
     [
         ("pass", "if params.get('protocolVersion') != '2025-06-18':\n    return error(rid, 400)", ""),
+        ("pass", "if params.get('protocolVersion') not in ALLOWED_VERSIONS:\n    return error(rid, 400)", ""),
         ("login(request)", "login(request)", ""),
         ("if request.headers.get('authorization') != 'Bearer secret':\n    raise HTTPException(401)", "pass", OTHER),
     ],
@@ -100,6 +122,12 @@ def test_what_is_asked_of_every_request_still_is(common: str, asked: str, beside
 def test_what_a_session_forbids_is_not_allowed_without_one(asked: str, era: Era) -> None:
     text = server(gate=GATE + "\n" + "\n".join(f"    {line}" for line in asked.split("\n")))
     assert reason(text, era).startswith("not wired: a session is asked here for what its client may do")
+
+
+@pytest.mark.parametrize("era", Era)
+@pytest.mark.parametrize("around", [MIDDLEWARE, WRAPPER])
+def test_what_a_session_forbids_around_the_endpoint_is_not_allowed_without_one(era: Era, around: str) -> None:
+    assert reason(server(beside=around), era).startswith("not wired: a session is asked here for what its client may do")
 
 
 def test_a_session_that_a_case_asks_for_is_told() -> None:

@@ -27,6 +27,7 @@ from .vocabulary import ADDED_REQUESTS, CURRENT, NOTIFICATIONS, REMOVED_REQUESTS
 
 _MAX_CLIMB = 4
 _WRAPPED = frozenset({frameworks.Framework.FASTAPI, frameworks.Framework.STARLETTE, frameworks.Framework.FLASK, frameworks.Framework.ASGI})
+_FORBIDS = "a session is asked here for what its client may do, and a 2026-07-28 request has none"
 
 
 class Strategy(Enum):
@@ -622,6 +623,11 @@ class Hooks:
     ) -> tuple[Place, ast.AST, str, str] | None:
         """What asks a session that is not there: who may do something, behind a gate that let nobody through without one, or which case."""
         opened = {gate.around for gate in gates}
+        # What stands around an endpoint is not reached from it: wrappers, middleware.
+        around = [one for unit in dict.fromkeys(p.unit for p in inside) for one in unit.places if gates and one not in inside]
+        for place in around:
+            if endpoints.of(self.code, place) is None and (found := admission.of_session(place)) is not None:
+                return place, found.test, _FORBIDS, "ask for what the request itself brings"
         for place in inside:
             for node in place.nodes:
                 match node:
@@ -629,8 +635,7 @@ class Hooks:
                         if not without.passes(node, place.unit) and any(
                             True for _ in admission.refusals(n for statement in body for n in descend(statement))
                         ):
-                            reason = "a session is asked here for what its client may do, and a 2026-07-28 request has none"
-                            return place, test, reason, "ask for what the request itself brings"
+                            return place, test, _FORBIDS, "ask for what the request itself brings"
                     case ast.match_case(guard=ast.expr() as guard) if without.asks(guard, place) and not without.passes(guard, place.unit):
                         reason = f"`{ast.unparse(guard)}` needs a session, which no 2026-07-28 request has"
                         return place, guard, reason, "ask for the session in an `if` before the cases"
