@@ -43,6 +43,15 @@ def test_no_option_is_told_that_does_not_exist():
     assert {option for option in re.findall(r"--[a-z][a-z-]+", README) if option not in helps} - others == set()
 
 
+def test_the_report_shown_is_what_check_says(monkeypatch, capsys):
+    (shown,) = re.findall(r"```text\n(.*?)```", README, re.DOTALL)
+    monkeypatch.chdir(ROOT)
+    with pytest.raises(SystemExit):
+        app(["check", "fixtures/servers/notes_chain/before"])
+    said = capsys.readouterr().out
+    assert [part for part in shown.split("...\n") if part not in said] == []
+
+
 def test_the_settings_shown_are_settings(tmp_path):
     (text,) = re.findall(r"```toml\n(.*?)```", README, re.DOTALL)
     (tmp_path / "pyproject.toml").write_text(text)
