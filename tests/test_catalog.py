@@ -169,7 +169,6 @@ def test_the_reading_wing_and_the_catalog_speak_of_the_same_revision() -> None:
     assert spelled("removed", "meta") == vocabulary.META_KEYS
     assert {"-32002", "-32042"} == {str(code) for code in vocabulary.RETIRED_CODES}
     assert {str(code) for code in vocabulary.RETIRED_CODES | vocabulary.DRAFT_CODES} == spelled("changed", "code")
-    assert {item["name"] for item in SPEC["added"] if item["kind"] == "code"} == {str(code) for code in vocabulary.DEFINED_CODES}
     assert SPEC["revision"] == vocabulary.CURRENT
     assert {*SPEC["legacy_revisions"], *SPEC["never_released"], SPEC["revision"]} == vocabulary.VERSIONS
     calls = {call for item in ITEMS.values() for call in item.get("calls", ())}

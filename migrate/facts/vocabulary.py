@@ -76,7 +76,6 @@ DATE = re.compile(r"20\d\d-\d\d-\d\d")
 
 RETIRED_CODES = frozenset({-32002, -32042})
 DRAFT_CODES = frozenset({-32001, -32003, -32004})
-DEFINED_CODES = frozenset({-32020, -32021, -32022})
 RESERVED_CODES = range(-32099, -32019)
 
 RESULTS = {
