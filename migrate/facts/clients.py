@@ -79,7 +79,7 @@ class Client:
         owner = self.senders[0].function.owner
         if self.hello is not None and self.module.span(self.hello).contains(fact.span):
             return True
-        return fact.span in self.sent or not owner or fact.scope == owner or fact.scope.startswith(f"{owner}.")
+        return fact.span in self.sent or _is_inside(fact, owner)
 
 
 @dataclass(frozen=True, eq=False)
