@@ -932,6 +932,10 @@ def test_a_server_that_only_lists_knows_no_name() -> None:
     handle, seen = answering(Stateless(INFO, {"resources": {}}, methods={"resources/list"}))
     assert code(handle(modern("resources/read", {"uri": "a://b"}))) == -32602
     assert code(handle(modern("resources/read"))) == -32601
+    mcp = Stateless(INFO, {"tools": {}}, methods={"tools/list"})
+    handle_tools, _ = answering(mcp, {"tools": [{"name": "listed"}]})
+    handle_tools(modern("tools/list"))
+    assert [code(handle_tools(modern("tools/call", {"name": name}))) for name in ("listed", "b")] == [-32601, -32602]
     assert code(handle(modern("tools/call", {"name": "a"}))) == -32601
     assert seen == []
 

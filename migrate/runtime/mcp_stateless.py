@@ -459,8 +459,8 @@ class Stateless:
         if version != VERSION:
             raise Refused(-32022, f"This server speaks MCP {VERSION}", supported=[VERSION], requested=version)
         if not self._serves(method):
-            wanted = params.get(_NAMED.get(method, ""))
-            if isinstance(wanted, str) and method.partition("/")[0] in self._claims():
+            wanted, kind = params.get(_NAMED.get(method, "")), method.partition("/")[0]
+            if isinstance(wanted, str) and kind in self._claims() and wanted not in self._listed.get(kind, ()):
                 # It lists such things, and answers for none of them.
                 raise Refused(-32602, f"Unknown name in {method}: {wanted}")
             raise Refused(-32601, f"Method not found in MCP {VERSION}: {method}")
