@@ -41,3 +41,11 @@ def test_a_gate_that_was_opened_goes_with_the_sessions(test: str) -> None:
     alone = engine.fix(both.project, CATALOG, Era.MODERN).texts["server.py"]
     assert "legacy=False" in alone
     assert not any(word in alone for word in ("MCP.modern", "HTTPException", "sid", "sessions"))
+
+
+def test_what_a_server_calls_modern_itself_is_no_revision() -> None:
+    lines = "    if sid not in sessions:\n        raise HTTPException(404)\n    kind = 'flat' if theme.modern else 'round'\n    print(kind)"
+    text = f"from look import theme\n{SERVER.format(gate=lines)}"
+    alone = engine.fix(Project.link([read(Source("server.py", text))]), CATALOG, Era.MODERN).texts["server.py"]
+    assert "kind = 'flat' if theme.modern else 'round'" in alone
+    assert "sessions" not in alone

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import NamedTuple
 
 from ..source import Source
-from . import clientstate
+from . import clientstate, revision
 from .functions import Def, Module, dotted, is_shared, root, targets, walk
 from .model import Gate
 from .syntax import descend, operands
@@ -75,7 +75,7 @@ def _flagged(module: Module) -> Iterator[Condition]:
         parent = module.parents[node]
         whole = parent if isinstance(parent, ast.Compare) or (isinstance(parent, ast.UnaryOp) and isinstance(parent.op, ast.Not)) else node
         seen = _reads(whole, flags)
-        if seen is None or (test := _test_around(module, whole)) is None or _is_wired(test):
+        if seen is None or (test := _test_around(module, whole)) is None or revision.asks(test, module):
             continue
         if handshake is None:
             handshake = _handshake(module)
@@ -107,7 +107,7 @@ def _marked(module: Module) -> Iterator[Condition]:
     tested: list[ast.If | ast.match_case] = [*module.nodes(ast.If), *module.nodes(ast.match_case)]
     for node in tested:
         test = node.test if isinstance(node, ast.If) else node.guard
-        if test is None or node in own or _is_wired(test):
+        if test is None or node in own or revision.asks(test, module):
             continue
         for part in operands(test):
             seen = _filled(part, marks, module)
@@ -516,10 +516,6 @@ def _exits(body: list[ast.stmt]) -> bool:
         for statement in body
         for node in walk(statement)
     )
-
-
-def _is_wired(test: ast.expr) -> bool:
-    return any(isinstance(node, ast.Attribute) and node.attr == "modern" for node in descend(test))
 
 
 def _scope(module: Module, node: ast.AST) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from . import admission, clientstate
+from . import admission, clientstate, revision
 from .code import Code, Place, Unit, assigned
 from .functions import Module, dotted, is_shared, root, targets
 from .gates import handshake, spot
@@ -213,7 +213,7 @@ class _Search:
         if isinstance(parent, ast.Attribute) and parent.attr in {*_FILLS, "clear"} and isinstance(module.parents.get(parent), ast.Call):
             return False
         for around in (node, *module.ancestors(node)):
-            if around in self.opened or _is_opened(around) or (isinstance(around, ast.Call) and _is_logging(around)):
+            if around in self.opened or _is_opened(around, module) or (isinstance(around, ast.Call) and _is_logging(around)):
                 return False
             if isinstance(around, ast.stmt):
                 break
@@ -296,9 +296,9 @@ def _is_logging(node: ast.Call) -> bool:
     return last.lstrip("_") in _LOGS and (last == "print" or "log" in name.lower())
 
 
-def _is_opened(node: ast.AST) -> bool:
+def _is_opened(node: ast.AST, module: Module) -> bool:
     """`not ready and not MCP.modern`: a test that 2026-07-28 requests pass."""
-    return isinstance(node, ast.BoolOp) and any(isinstance(n, ast.Attribute) and n.attr == "modern" for n in ast.walk(node))
+    return isinstance(node, ast.BoolOp) and revision.asks(node, module)
 
 
 def _is_local(node: ast.Call, place: Place) -> bool:

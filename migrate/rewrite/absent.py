@@ -9,12 +9,12 @@ import ast
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 
-from ..facts import chains
+from ..facts import chains, revision
 from ..facts.code import Code, Place, Unit
 from ..facts.functions import Def, dotted, targets
 from ..facts.sessionless import Needed, Sessionless, Spared, Way
 from ..facts.sessions import conditions
-from ..facts.syntax import descend
+from ..facts.syntax import descend, operands
 from ..source import Span
 from . import cut
 from .decided import decided, only_looks
@@ -109,7 +109,7 @@ def _tests(model: Sessionless, unit: Unit, tree: Tree) -> Iterator[list[Edit]]:
         for node in place.nodes:
             if isinstance(node, ast.If | ast.IfExp):
                 # What the boundary says of the revision decides: a session beside it would leave a test behind that nothing finds again.
-                for part in sorted(_parts(node.test), key=lambda part: not _asks_revision(part)):
+                for part in sorted(operands(node.test), key=lambda part: not revision.asks(part, unit.module)):
                     value = _value(part, model, place)
                     if value is None or part in gates:
                         continue
@@ -121,25 +121,13 @@ def _tests(model: Sessionless, unit: Unit, tree: Tree) -> Iterator[list[Edit]]:
                     break
 
 
-def _asks_revision(test: ast.expr) -> bool:
-    return any(isinstance(node, ast.Attribute) and node.attr == "modern" for node in descend(test))
-
-
-def _parts(test: ast.expr) -> Iterator[ast.expr]:
-    if isinstance(test, ast.BoolOp):
-        for value in test.values:
-            yield from _parts(value)
-    else:
-        yield test
-
-
 def _value(test: ast.expr, model: Sessionless, place: Place) -> bool | None:
     """What a test of an absent session gives."""
     match test:
         # The boundary lets no other requests through.
-        case ast.Attribute(value=ast.Name(), attr="modern"):
+        case ast.Attribute() if revision.is_modern(test, place.unit.module):
             return True
-        case ast.UnaryOp(op=ast.Not(), operand=ast.Attribute(value=ast.Name(), attr="modern")):
+        case ast.UnaryOp(op=ast.Not(), operand=operand) if revision.is_modern(operand, place.unit.module):
             return False
         case ast.UnaryOp(op=ast.Not(), operand=operand):
             return True if model.is_session(operand, place) else None
