@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 import libcst as cst
 
 from ..facts.mask import parse
+from ..facts.routes import BASES as WEB_CLASSES
 from ..source import Source, Span
 from . import cut
 from .edits import Edit
@@ -61,8 +62,7 @@ _QUIET_CALLS = frozenset(
 _QUIET_BASES = frozenset(
     {"object", "Exception", "RuntimeError", "ValueError", "BaseModel", "TypedDict", "NamedTuple", "Enum", "Protocol", "ABC"}
 )
-# Classes of web frameworks, by the ends of their names, and what these look for in a class that derives from one.
-_WEB_BASES = ("RequestHandler", "View", "HTTPEndpoint", "Resource")
+# What classes of web frameworks look for in a class that derives from one.
 _WEB_HOOKS = frozenset(
     {"get", "post", "put", "delete", "patch", "head", "options", "dispatch", "setup", "handle", "finish", "initialize", "prepare"}
     | {"on_finish", "on_connection_close", "data_received", "set_default_headers", "write_error", "get_current_user", "compute_etag"}
@@ -324,7 +324,7 @@ class _Mentions:
 def _is_web(holder: ast.ClassDef, name: str) -> bool:
     """Whether a class derives from nothing but a web framework's, which does not look for this name."""
     named = [base.id if isinstance(base, ast.Name) else base.attr if isinstance(base, ast.Attribute) else "" for base in holder.bases]
-    return bool(named) and all(base.endswith(_WEB_BASES) for base in named) and name not in _WEB_HOOKS and not name.startswith("do_")
+    return bool(named) and all(base.endswith(WEB_CLASSES) for base in named) and name not in _WEB_HOOKS and not name.startswith("do_")
 
 
 def is_quiet(node: ast.expr) -> bool:
