@@ -7,11 +7,10 @@ from collections.abc import Iterator
 from ...facts.model import Fact
 from ...rule import Context, Finding
 
-_APART = (b'"id"', b"'id'", b".id", b"notif")
-
 
 def check(fact: Fact, ctx: Context) -> Iterator[Finding]:
     # Who reads the messages may stand in another file, and pass on requests only.
     importers = ctx.project.importers(ctx.file.source.path)
-    if not ctx.wired(fact) and not any(ctx.project.says(path, word) for path in importers for word in _APART):
+    apart = [word.encode() for word in ctx.entry.data["apart"]]
+    if not ctx.wired(fact) and not any(ctx.project.says(path, word) for path in importers for word in apart):
         yield ctx.finding(fact)

@@ -33,11 +33,11 @@ def fix(fact: Fact, tree: Tree, ctx: Context) -> Iterator[Edit | Need]:
     """Takes away what writes, lists or takes the header; what is read into a name goes with the last use of the name."""
     from ...rewrite import clients, sessions
 
-    if clientside.knows(fact, ctx) and not clientside.is_done(fact, ctx):
+    done, gone = clientside.is_done(fact, ctx), hosted.is_removable(fact, ctx)
+    if clientside.knows(fact, ctx) and not done:
         yield from clientside.fix(fact, tree, ctx)
-    elif (kept := list(clients.without_session(fact, tree))) and clientside.is_done(fact, ctx):
-        yield from kept
-    elif isinstance(fact, Header) and (clientside.is_done(fact, ctx) or hosted.is_removable(fact, ctx)):
-        own = list(sessions.without_header(fact, tree))
+    elif isinstance(fact, Header) and (done or gone):
+        kept = list(clients.without_session(fact, tree)) if done else []
+        own = kept or list(sessions.without_header(fact, tree))
         # What is read into a name goes once nothing follows it any more.
-        yield from own or (hosted.unfollowed(tree, ctx) if fact.use in _GIVES and hosted.is_removable(fact, ctx) else ())
+        yield from own or (hosted.unfollowed(tree, ctx) if gone and fact.use in _GIVES else ())

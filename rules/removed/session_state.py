@@ -15,7 +15,7 @@ _GIVES = frozenset({HeaderUse.READ, HeaderUse.ALIAS})
 def check(fact: Fact, ctx: Context) -> Iterator[Finding]:
     if not _leads(fact, ctx):
         return
-    # Rules that only check never get here, and what rewrites takes longer to load than most checks take.
+    # Most files never get here, and what follows sessions takes longer to load than most checks take.
     from ...rewrite import absent
 
     told: set[int] = set()
