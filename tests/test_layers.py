@@ -202,7 +202,7 @@ def test_only_these_modules_open_files_or_run_programs() -> None:
 
 def test_nothing_is_kept_from_one_run_to_the_next_but_what_the_package_holds() -> None:
     """A cache of a function that takes nothing holds a constant. `rewrite.module` keeps files of the package; what `facts.code`
-    keeps is bounded, and goes by the whole text."""
+    and `facts.kept` keep is bounded, and goes by the whole text."""
     keeping = {
         module_of(path)
         for path in CODE
@@ -210,7 +210,16 @@ def test_nothing_is_kept_from_one_run_to_the_next_but_what_the_package_holds() -
         if isinstance(node, ast.FunctionDef) and node.args.args
         if any("cache" in ast.unparse(decorator) for decorator in node.decorator_list)
     }
+    filled = {
+        module_of(path)
+        for path in CODE
+        for node in ast.parse(path.read_text(encoding="utf-8")).body
+        if isinstance(node, ast.Assign | ast.AnnAssign) and isinstance(node.value, ast.Dict | ast.List | ast.Set)
+        for name in (node.targets if isinstance(node, ast.Assign) else [node.target])
+        if isinstance(name, ast.Name) and name.id.islower() and not name.id.startswith("__")
+    }
     assert keeping <= {"facts.code", "rewrite.module"}
+    assert filled == {"facts.kept"}
 
 
 def test_the_version_stands_in_one_place_of_the_code() -> None:
