@@ -19,6 +19,9 @@ from .syntax import descend
 _VERSION = re.compile(r"version|revision", re.IGNORECASE)
 _DICT = re.compile(r"^(dict|Dict|Mapping|MutableMapping)\b|Dict\[")
 _MAPPINGS = frozenset({"client_info", "client", "params", "capabilities", "client_capabilities", "info", "meta", "metadata", "context"})
+_MAKERS = frozenset(
+    {"uuid", "secrets", "time", "datetime", "collections", "queue", "asyncio", "threading", "dict", "list", "set", "str", "deque"}
+)
 
 
 class Fresh(NamedTuple):
@@ -48,69 +51,108 @@ def fresh(code: Code, model: Sessionless, current: str) -> list[Fresh]:
     return found
 
 
-def _made(code: Code, model: Sessionless) -> Iterator[tuple[Place, ast.Call]]:
-    """Where the handshake makes a session object: a class of the project, by the name of a session."""
+def _made(code: Code, model: Sessionless) -> Iterator[tuple[Place, ast.Call | ast.Dict]]:
+    """Where the handshake makes a session: an object of the project's, or a dict, by the name of a session or under its id."""
     for unit in dict.fromkeys(place.unit for place in model.inside):
-        region = handshake(unit.module)
+        region, values = handshake(unit.module), Values(unit.module)
         for place in unit.places:
-            values = Values(unit.module)
             for node in place.nodes:
                 match node:
-                    case ast.Assign(targets=[goal], value=ast.Call(func=func) as call) if node in region and place.function:
-                        named = values.holds(goal, place.function) or any(values.holds(n, place.function) for n in _keys(goal))
-                        if named and isinstance(code.target(func, place), Class):
-                            yield place, call
+                    case ast.Assign(targets=[goal], value=(ast.Call() | ast.Dict()) as made) if node in region and place.function:
+                        keys = [goal.slice] if isinstance(goal, ast.Subscript) else [goal]
+                        if any(values.holds(key, place.function) for key in keys) and (
+                            isinstance(made, ast.Dict) or isinstance(code.target(made.func, place), Class)
+                        ):
+                            yield place, made
 
 
-def _keys(goal: ast.expr) -> Iterator[ast.expr]:
-    if isinstance(goal, ast.Subscript):
-        yield goal.slice
-
-
-def _text(code: Code, call: ast.Call, place: Place, current: str) -> str:
-    """The call with something for each argument that only a handshake has; "" where there is nothing."""
-    owner = code.target(call.func, place)
-    start = code.method(owner, "__init__") if isinstance(owner, Class) else None
-    if not isinstance(owner, Class) or (start is not None and not _is_quiet(start)):
+def _text(code: Code, made: ast.Call | ast.Dict, place: Place, current: str) -> str:
+    """The expression with something for each part that only a handshake has; "" where there is nothing."""
+    if isinstance(made, ast.Dict):
+        return _dict(made, place, current)
+    owner = code.target(made.func, place)
+    if not isinstance(owner, Class):
         return ""
-    name = ast.unparse(call.func)
-    if start is None or start.function is None:
-        return f"{name}()" if not call.args and not call.keywords else ""
-    args = start.function.node.args
-    every = [*args.posonlyargs, *args.args][1:]
+    start = code.method(owner, "__init__")
+    if start is not None and not _is_quiet(start):
+        return ""
+    fields = [*_parameters(start)] if start is not None else [*_fields(owner)]
+    positional = dict(zip([name for name, _ in fields], made.args, strict=False))
+    named = {keyword.arg: keyword.value for keyword in made.keywords if keyword.arg}
+    if (
+        any(isinstance(argument, ast.Starred) for argument in made.args)
+        or len(positional) < len(made.args)
+        or len(named) < len(made.keywords)
+    ):
+        return ""
     parts: list[str] = []
-    positional = dict(zip([arg.arg for arg in every], call.args, strict=False))
-    named = {keyword.arg: keyword.value for keyword in call.keywords if keyword.arg}
-    if any(isinstance(argument, ast.Starred) for argument in call.args) or len(named) < len(call.keywords):
-        return ""
-    for arg in (*every, *args.kwonlyargs):
-        given = positional.get(arg.arg) or named.get(arg.arg)
+    for name, note in fields:
+        given = positional.get(name) or named.get(name)
         if given is None:
             continue
-        text = _stand_in(arg, given, place, current)
+        text = _stand_in(name, note, given, place, current)
         if not text:
             return ""
-        parts.append(text if arg.arg in positional else f"{arg.arg}={text}")
-    return f"{name}({', '.join(parts)})"
+        parts.append(text if name in positional else f"{name}={text}")
+    return f"{ast.unparse(made.func)}({', '.join(parts)})"
 
 
-def _stand_in(arg: ast.arg, given: ast.expr, place: Place, current: str) -> str:
-    note = ast.unparse(arg.annotation) if arg.annotation is not None else ""
+def _dict(made: ast.Dict, place: Place, current: str) -> str:
+    parts: list[str] = []
+    for key, value in zip(made.keys, made.values, strict=True):
+        if not isinstance(key, ast.Constant) or not isinstance(key.value, str):
+            return ""
+        text = _stand_in(key.value, "", value, place, current)
+        if not text:
+            return ""
+        parts.append(f'"{key.value}": {text}')
+    return f"{{{', '.join(parts)}}}"
+
+
+def _parameters(start: Place) -> Iterator[tuple[str, str]]:
+    """The parameters of a constructor with their annotations."""
+    assert start.function
+    args = start.function.node.args
+    for arg in (*[*args.posonlyargs, *args.args][1:], *args.kwonlyargs):
+        yield arg.arg, ast.unparse(arg.annotation) if arg.annotation is not None else ""
+
+
+def _fields(owner: Class) -> Iterator[tuple[str, str]]:
+    """The fields of a dataclass or model."""
+    for statement in owner.unit.classes[owner.name].body:
+        if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name):
+            yield statement.target.id, ast.unparse(statement.annotation)
+
+
+def _stand_in(name: str, note: str, given: ast.expr, place: Place, current: str) -> str:
+    if isinstance(given, ast.Name) and len(values := assigned(place, given.id)) == 1 and values[0] is not None:
+        given = values[0]
     own = {n.id for n in descend(given) if isinstance(n, ast.Name)}
     local = any(
-        name in (around.function.parameters if around.function else ()) or assigned(around, name)
-        for name in own
+        one in (around.function.parameters if around.function else ()) or assigned(around, one)
+        for one in own
         for around in place.enclosing()
     )
-    if not local and not any(isinstance(n, ast.Call | ast.Await) for n in descend(given)):
+    if not local and all(_makes_anew(n, place) for n in descend(given) if isinstance(n, ast.Call | ast.Await)):
         return ast.unparse(given).replace("'", '"')
-    if _VERSION.search(arg.arg):
+    if _VERSION.search(name):
         return f'"{current}"'
-    if arg.arg in _MAPPINGS or _DICT.search(note):
+    if name in _MAPPINGS or _DICT.search(note):
         return "{}"
     if "None" in note or "Optional" in note:
         return "None"
     return '""' if note == "str" else ""
+
+
+def _makes_anew(node: ast.Call | ast.Await, place: Place) -> bool:
+    """Whether a call only makes something: an id, the time, a collection, a lock."""
+    if not isinstance(node, ast.Call):
+        return False
+    inner: ast.expr = node.func
+    while isinstance(inner, ast.Attribute | ast.Call):
+        inner = inner.func if isinstance(inner, ast.Call) else inner.value
+    spelled = place.unit.names.imports.get(inner.id, inner.id) if isinstance(inner, ast.Name) else ""
+    return spelled.partition(".")[0] in _MAKERS
 
 
 def _is_quiet(start: Place) -> bool:
@@ -132,6 +174,6 @@ def _is_object(name: str, goal: ast.Name, place: Place) -> bool:
     for node in place.nodes:
         if isinstance(node, ast.Name) and node.id == name and node is not goal and isinstance(node.ctx, ast.Load):
             parent = module.parents[node]
-            if isinstance(parent, ast.Attribute) or (isinstance(parent, ast.Call) and node in parent.args):
+            if isinstance(parent, ast.Attribute | ast.Subscript) or (isinstance(parent, ast.Call) and node in parent.args):
                 return True
     return False

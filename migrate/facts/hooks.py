@@ -19,6 +19,7 @@ from .functions import Function, dotted, walk
 from .gates import Condition, boundaries, conditions, first_messages, refusals
 from .identity import Identity, Unknown, identities, identity, nameless
 from .leaks import Leaks
+from .lost import lost
 from .replies import COROUTINE, WAITS, Proof, Replies
 from .routes import VERBS
 from .sessionless import Needed, Sessionless, Spared, Way, depends, required
@@ -59,6 +60,7 @@ class Hook:
     gates: tuple[ast.expr, ...] = ()  # HOST: the first condition of each test that refuses requests without a session
     spared: tuple[Spared, ...] = ()  # HOST: what keeps book of sessions
     fresh: tuple[Fresh, ...] = ()  # HOST: look-ups behind which a session is made for one request
+    lost: tuple[Needed, ...] = ()  # HOST: what only a session could keep
     before: int = 0  # the hooks of this module that come before it, whose names are taken
 
 
@@ -235,6 +237,8 @@ class Hooks:
                 inside=hook.inside,
                 gates=hook.gates,
                 spared=hook.spared,
+                fresh=hook.fresh,
+                lost=hook.lost,
             )
         else:
             # The endpoints take the object that this makes: they come in the next round.
@@ -538,7 +542,8 @@ class Hooks:
             # A server that makes a session for a request without one may go on doing so.
             made = Sessionless(self.code, tuple(inside), tabled, starts, spares=False)
             without = without if any(isinstance(use, Needed) for use in made.uses()) else made
-        anew = fresh(self.code, without, CURRENT) if any(isinstance(use, Needed) for use in without.uses()) else []
+        missed = [use for use in without.uses() if isinstance(use, Needed)]
+        anew = fresh(self.code, without, CURRENT) if missed else []
         if anew:
             without = Sessionless(self.code, tuple(inside), tabled, starts, fresh=frozenset(one.statement for one in anew))
         gates, uses = tuple(without.gates()), list(without.uses())
@@ -564,6 +569,7 @@ class Hooks:
             gates=tuple(firsts.values()),
             spared=tuple(use for use in uses if isinstance(use, Spared)),
             fresh=tuple(anew),
+            lost=tuple(lost(Sessionless(self.code, tuple(inside), tabled, starts, lasting=True)) if anew else missed),
         )
 
     def _called(self, inside: list[Place]) -> list[Place]:

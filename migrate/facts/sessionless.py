@@ -14,6 +14,7 @@ from .asking import asides
 from .code import Class, Code, Place, Unit, assigned, last
 from .functions import Module, bound, dotted
 from .gates import handshake
+from .revision import is_modern
 from .sessions import Condition, looked_up
 from .sessions import conditions as found_in
 from .syntax import descend
@@ -575,7 +576,7 @@ def _legacy(module: Module) -> Iterator[ast.AST]:
     """What a boundary keeps for earlier revisions: behind `if MCP.modern: return ...`, in the other branch, behind `not MCP.modern and`."""
     tested: list[ast.If | ast.IfExp] = [*module.nodes(ast.If), *module.nodes(ast.IfExp)]
     for node in tested:
-        modern = _is_modern(node.test)
+        modern = _is_modern(node.test, module)
         if modern is None:
             continue
         branch: list[ast.AST] = [*_listed(node.orelse if modern else node.body)]
@@ -586,7 +587,7 @@ def _legacy(module: Module) -> Iterator[ast.AST]:
         for part in branch:
             yield from descend(part)
     for test in module.nodes(ast.BoolOp):
-        if _is_modern(test.values[0]) is isinstance(test.op, ast.Or):
+        if _is_modern(test.values[0], module) is isinstance(test.op, ast.Or):
             for part in test.values[1:]:
                 yield from descend(part)
 
@@ -597,19 +598,19 @@ def _listed(part: list[ast.stmt] | ast.expr) -> list[ast.stmt] | list[ast.expr]:
 
 def _anew(place: Place) -> frozenset[ast.AST]:
     """What `if MCP.modern: session = Session(...)` does."""
-    branches = [n for n in place.nodes if isinstance(n, ast.If) and _is_modern(n.test)]
+    branches = [n for n in place.nodes if isinstance(n, ast.If) and _is_modern(n.test, place.unit.module)]
     return frozenset(n for branch in branches for statement in branch.body for n in descend(statement))
 
 
-def _is_modern(test: ast.expr) -> bool | None:
+def _is_modern(test: ast.expr, module: Module) -> bool | None:
     """Whether a test holds for requests of 2026-07-28 (True), for others (False), or says something else."""
     match test:
         case ast.UnaryOp(op=ast.Not(), operand=operand):
-            inner = _is_modern(operand)
+            inner = _is_modern(operand, module)
             return None if inner is None else not inner
-        case ast.BoolOp(op=ast.And(), values=[first, *_]) if _is_modern(first) is False:
+        case ast.BoolOp(op=ast.And(), values=[first, *_]) if _is_modern(first, module) is False:
             return False
-        case ast.Attribute(value=ast.Name(), attr="modern"):
+        case ast.Attribute() if is_modern(test, module):
             return True
     return None
 

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
+from . import revision
 from .functions import Function, Module, dotted, targets
 from .model import Gate
 from .syntax import descend
@@ -51,7 +52,7 @@ def conditions(module: Module) -> Iterator[Condition]:
     values = Values(module)
     for node in module.nodes(ast.If):
         function = module.function_of(node)
-        if function is None or _is_open(node.test):
+        if function is None or revision.asks(node.test, module):
             continue
         for body, seen in ((node.body, False), (node.orelse or _rest(node, module), True)):
             if not _refuses(body, module) and not _answers(body, node, module):
@@ -133,6 +134,10 @@ class Values:
                 return self.holds(value, function, depth + 1)
             case ast.BoolOp(op=ast.And(), values=values):
                 return all(self.holds(value, function, depth + 1) for value in values)
+            case ast.BoolOp(op=ast.Or(), values=[first, *others]) if any(
+                not isinstance(one, ast.Constant) and not self.holds(one, function, depth + 1) for one in others
+            ):
+                return False  # another way in
             case ast.BoolOp(values=[first, *_]):
                 return self.holds(first, function, depth + 1)
         return False
@@ -287,12 +292,8 @@ def _is_given_anew(part: ast.expr, module: Module) -> bool:
     return any(
         isinstance(n, ast.Name) and n.id in names and isinstance(n.ctx, ast.Store)
         for branch in module.nodes(ast.If)
-        if isinstance(branch.test, ast.Attribute) and branch.test.attr == "modern" and branch.lineno < part.lineno
+        if revision.is_modern(branch.test, module) and branch.lineno < part.lineno
         if module.function_of(branch) is module.function_of(part)
         for statement in branch.body
         for n in descend(statement)
     )
-
-
-def _is_open(test: ast.expr) -> bool:
-    return any(isinstance(node, ast.Attribute) and node.attr == "modern" for node in descend(test))

@@ -45,17 +45,6 @@ def needed(model: Sessionless) -> Iterator[Needed]:
     yield from (use for use in model.uses() if isinstance(use, Needed))
 
 
-def lost(model: Sessionless) -> Iterator[Needed]:
-    """What tools keep in a session that is made for one request: the parts of it that one of them writes."""
-    uses = list(model.uses())
-    books = [u.node for u in uses if isinstance(u, Spared) and u.way is Way.SKIP]
-    kept = {goal.attr for book in books for goal in targets(book) if isinstance(goal, ast.Attribute)}
-    yield from (
-        Needed(u.place, goal) for u in uses if isinstance(u, Spared) for goal in targets(u.node) if getattr(goal, "attr", "") in kept
-    )
-    yield from (use for use in uses if isinstance(use, Needed) and getattr(use.node, "attr", "") in kept)
-
-
 def edits(model: Sessionless, unit: Unit, tree: Tree) -> Iterator[Edit]:
     """Everything that can go at once. Nothing where a session is used in earnest: that is for its author to decide."""
     uses = list(model.uses())

@@ -616,10 +616,13 @@ class _Wire:
             note = "# There is no session: this one is for the request, and what a tool keeps in it is lost."
             text = f"if {self.handle}.modern:\n{self.step}{note}\n{self.step}{one.name} = {one.text}\n"
             yield below(self.module, one.statement, text)
+        anew = [self.module.span(one.statement.value) for one in self.hook.fresh] if self.era is Era.MODERN else []
         for gate in self.hook.gates:
             span = self.module.span(gate)
             edits = list(sessions.ungated(span, self.module, self.tree)) if self.era is Era.MODERN else []
-            yield from edits or sessions.opened(span, self.module, self.handle)
+            opening = edits or sessions.opened(span, self.module, self.handle)
+            # What is looked up there is made anew above.
+            yield from (edit for edit in opening if edit.span not in anew)
         for way, place, node in self.hook.spared:
             if way is Way.LEAVE:
                 assert place.function

@@ -47,6 +47,7 @@ class Answer:
     at: Span = Span(0, 0)  # the place that the reason is about
     served: bool = True  # False: nothing in the project brings requests to it
     named: bool = True  # False: no code calls the server anything
+    lost: tuple[tuple[str, Span, str], ...] = ()  # what only a session could keep: path, place and text
     home: str = ""  # the file that makes the boundary object, where it is another one
 
 
@@ -227,7 +228,8 @@ class _Servers:
         if found.borrowed is None and not is_ours(self.project, source.path):
             reason = f"{file_name(source.path)} exists, and is not as `fix` writes it"
             return Answer(source.path, span, place.name, None, reason, "rename it, or delete it when it was written by `fix`", span)
-        return Answer(source.path, span, place.name, wired, named=found.identity.named, home=home)
+        lost = tuple((m.source.path, m.span(one.node), m.text(one.node)) for one in found.lost if (m := one.place.unit.module))
+        return Answer(source.path, span, place.name, wired, named=found.identity.named, lost=lost, home=home)
 
     def _behind(self, code: Code, unit: Unit) -> Iterator[Unit]:
         """The modules behind the dispatcher's that may ask the client, or keep what it has set, by themselves."""

@@ -2,31 +2,45 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterator
 
 from ...facts.model import Dispatcher, Fact, Header, HeaderUse
 from ...rule import Context, Era, Finding
+from ...source import Span
 from .. import hosted
 
 _GIVES = frozenset({HeaderUse.READ, HeaderUse.ALIAS})
 
 
 def check(fact: Fact, ctx: Context) -> Iterator[Finding]:
-    if not _leads(fact, ctx):
-        return
-    # Most files never get here, and what follows sessions takes longer to load than most checks take.
-    from ...rewrite import absent
-
     told: set[int] = set()
-    model, lasting = hosted.sessionless(ctx), hosted.sessionless(ctx, lasting=True)
-    needed = absent.needed(model) if model is not None and isinstance(fact, Header) else ()
-    for use in (*needed, *(absent.lost(lasting) if lasting is not None else ())):
-        module = use.place.unit.module
-        if module.source.path == ctx.file.source.path and use.node.lineno not in told:
-            told.add(use.node.lineno)
-            message = ctx.entry.message.replace("{name}", ast.unparse(use.node).replace("{", "{{").replace("}", "}}"))
-            yield ctx.finding(fact, message=message, span=module.span(use.node), hint=ctx.entry.hints["lost"])
+    for span, name in _lost(fact, ctx):
+        line = ctx.file.source.position(span.start).line
+        if line not in told:
+            told.add(line)
+            message = ctx.entry.message.replace("{name}", " ".join(name.split()).replace("{", "{{").replace("}", "}}"))
+            yield ctx.finding(fact, message=message, span=span, hint=ctx.entry.hints["lost"])
+
+
+def _lost(fact: Fact, ctx: Context) -> Iterator[tuple[Span, str]]:
+    """What of this file only a session could keep, before a boundary stands there and behind it."""
+    path = ctx.file.source.path
+    if isinstance(fact, Dispatcher) and not ctx.wired(fact):
+        if fact is next(iter(ctx.project.of(path, Dispatcher)), None):
+            # Most files never get here, and what follows sessions takes longer to load than most checks take.
+            from ...rewrite import servers
+
+            yield from (found[1:] for answer in servers.answers(ctx.project, path, ctx.era) for found in answer.lost if found[0] == path)
+    elif _leads(fact, ctx):
+        from ...facts.lost import lost
+        from ...rewrite import absent
+
+        model, lasting = hosted.sessionless(ctx), hosted.sessionless(ctx, lasting=True)
+        needed = absent.needed(model) if model is not None and isinstance(fact, Header) else ()
+        for use in (*needed, *(lost(lasting) if lasting is not None else ())):
+            module = use.place.unit.module
+            if module.source.path == path:
+                yield module.span(use.node), module.text(use.node)
 
 
 def _leads(fact: Fact, ctx: Context) -> bool:
