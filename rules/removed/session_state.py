@@ -45,10 +45,10 @@ def _lost(fact: Fact, ctx: Context) -> Iterator[tuple[Span, str]]:
 
 def _leads(fact: Fact, ctx: Context) -> bool:
     """Whether this is the one fact of its file that stands for all that hangs on a session."""
-    if isinstance(fact, Header):
-        # One header leads to all that hangs on it.
-        headers = [h for h in ctx.project.of(ctx.file.source.path, Header) if h.key == fact.key and h.use in _GIVES]
-        return bool(headers) and min(headers, key=lambda header: header.span) is fact
+    path = ctx.file.source.path
+    headers = [header for header in ctx.project.of(path, Header) if header.key == "mcp-session-id" and header.use in _GIVES]
+    if headers:
+        return min(headers, key=lambda header: header.span) is fact
     # Without older clients no header is left, but a session may be made for each request.
-    first = next(iter(ctx.project.of(ctx.file.source.path, Dispatcher)), None)
+    first = next(iter(ctx.project.of(path, Dispatcher)), None)
     return fact is first and ctx.era is Era.MODERN and ctx.wired(fact) and hosted.is_hosted(ctx)
