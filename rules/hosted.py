@@ -43,19 +43,20 @@ def is_hosted(ctx: Context) -> bool:
     return any(True for _ in _hosts(ctx))
 
 
-def is_apart(fact: Fact, ctx: Context) -> bool:
-    """Whether code answers GET or DELETE only."""
-    return any(span.contains(fact.span) for span in apart(ctx))
+def is_apart(fact: Fact, ctx: Context, *, going: bool = False) -> bool:
+    """Whether code answers GET or DELETE only; with `going`, whether it goes."""
+    return any(span.contains(fact.span) for span in apart(ctx, going=going))
 
 
-def apart(ctx: Context) -> list[Span]:
-    """The functions of this file that answer GET or DELETE only."""
+def apart(ctx: Context, *, going: bool = False) -> list[Span]:
+    """The functions of this file that answer GET or DELETE only; with `going`, those of them that go."""
     from ..rewrite import servers, sessions
 
     found = servers.unit(ctx.project, ctx.file.source.path)
     if found is None:
         return []
-    functions = [(e.place.unit.module, e.place.function) for e in sessions.removed(*found, wraps(ctx)) if "POST" not in e.verbs]
+    endpoints = (sessions.removed if going else sessions.apart)(*found, wraps(ctx))
+    functions = [(e.place.unit.module, e.place.function) for e in endpoints if "POST" not in e.verbs]
     return [module.span(function.node) for module, function in functions if function is not None]
 
 

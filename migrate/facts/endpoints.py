@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from .callers import climb
@@ -12,6 +12,7 @@ from .chains import ANCHORS
 from .code import Call, Code, Place, last
 from .frameworks import Application, Framework, application, base, imports
 from .functions import Module, dotted, targets
+from .retired import is_retired, is_void
 from .syntax import descend
 
 _VERBS = {"post": "POST", "get": "GET", "delete": "DELETE", "put": "PUT", "patch": "PATCH", "head": "HEAD", "options": "OPTIONS"}
@@ -66,7 +67,9 @@ def beside(code: Code, endpoint: Endpoint) -> Iterator[Endpoint]:
             continue
         owner = place.function.owner
         same_class = bool(owner) and owner == (endpoint.place.function.owner if endpoint.place.function else "")
-        if (same_class and other.route is None and endpoint.route is None) or set(other.paths) & set(endpoint.paths):
+        # The boundary of a function that answers other paths too would answer there as well.
+        same_path = bool(other.paths) and set(other.paths) <= set(endpoint.paths)
+        if (same_class and other.route is None and endpoint.route is None) or same_path:
             yield other
 
 
@@ -159,8 +162,11 @@ def tested(code: Code, place: Place, leads: Callable[[Place], bool], dispatcher:
     return tuple(dict.fromkeys(ours)), tests
 
 
-def serves(code: Code, place: Place, paths: Iterable[str]) -> bool:
+def serves(code: Code, place: Place, paths: Collection[str]) -> bool:
     """Whether a function answers one of these paths with something of its own: no stream, no session, no refusal."""
+    assert place.function
+    if not paths and not (is_retired(place.function, place.unit.module) or is_void(place.function, place.unit.module)):
+        return True
     for node in place.nodes:
         match node:
             case ast.If(test=ast.Compare(left=left, ops=[ast.Eq() | ast.In()], comparators=[right]) as test, body=body):

@@ -11,9 +11,10 @@ from collections.abc import Collection, Iterator, Sequence
 
 from ..facts.code import Code, Unit
 from ..facts.endpoints import Endpoint, of
-from ..facts.functions import Module, dotted
+from ..facts.functions import Function, Module, dotted
 from ..facts.gates import HOSTS
 from ..facts.model import Header, HeaderUse
+from ..facts.retired import asks_path, branches, is_refusal, is_retired, is_void
 from ..facts.sessions import Condition, conditions, looked_up
 from ..facts.syntax import descend
 from ..source import Span
@@ -289,6 +290,23 @@ def _without_read(node: cst.CSTNode, tree: Tree) -> Iterator[Edit]:
 
 # -- routes --------------------------------------------------------------------
 def removed(code: Code, unit: Unit, wraps: Collection[str]) -> Iterator[Endpoint]:
+    """The endpoints beside one that a boundary stands before whose answers to GET or DELETE are for clients with a session alone."""
+    behind = [path for one in hosted(code, unit, wraps) for path in one.paths]
+    for one in apart(code, unit, wraps):
+        function = one.place.function
+        assert function
+        if "POST" in one.verbs:
+            yield one
+        elif one.route is None and function.short.startswith("do_"):
+            if is_refusal(function, unit.module) or _going(function, unit.module):
+                yield one
+        elif set(one.paths) <= {*behind}:
+            void = is_void if one.verbs == {"DELETE"} else is_refusal
+            if is_retired(function, unit.module) or void(function, unit.module):
+                yield one
+
+
+def apart(code: Code, unit: Unit, wraps: Collection[str]) -> Iterator[Endpoint]:
     """The endpoints of a module that answer GET or DELETE beside one that a boundary stands before.
 
     `wraps` are the paths of boundaries that stand around applications.
@@ -298,6 +316,15 @@ def removed(code: Code, unit: Unit, wraps: Collection[str]) -> Iterator[Endpoint
     for one in endpoints:
         if one.verbs & {"GET", "DELETE"} and any(one is other or _is_beside(one, other) for other in behind):
             yield one
+
+
+def is_mixed(endpoint: Endpoint) -> bool:
+    """Whether an endpoint speaks of event streams or sessions."""
+    assert endpoint.place.function
+    return (
+        re.search(r"event-stream|EventSource|session", endpoint.place.unit.module.text(endpoint.place.function.node), re.IGNORECASE)
+        is not None
+    )
 
 
 def hosted(code: Code, unit: Unit, wraps: Collection[str]) -> Iterator[Endpoint]:
@@ -361,9 +388,9 @@ def unrouted(endpoint: Endpoint, module: Module, tree: Tree) -> Iterator[Edit]:
     function = endpoint.place.function.node
     if endpoint.route is None:
         if endpoint.verbs <= _GONE:
-            yield from _without_method(function, module, tree)
+            yield from _without_method(endpoint.place.function, module, tree)
         else:
-            yield from _without_branches(function, module, tree)
+            yield from _without_branches(endpoint.place.function, module, tree)
         return
     if endpoint.verbs <= _GONE:
         routes = [d for d in function.decorator_list if not _is_host(d)]
@@ -374,10 +401,11 @@ def unrouted(endpoint: Endpoint, module: Module, tree: Tree) -> Iterator[Edit]:
         elif endpoint.route not in routes:
             yield from _without_call(endpoint.route, module, tree)
         return
+    gone = _unserved_verbs(endpoint.place.function, module)
     for keyword in endpoint.route.keywords:
         if keyword.arg == "methods":
-            yield from _without_verbs(keyword.value, module, tree)
-    yield from _without_branches(function, module, tree)
+            yield from _without_verbs(keyword.value, module, tree, gone)
+    yield from _without_branches(endpoint.place.function, module, tree)
 
 
 def _is_host(decorator: ast.expr) -> bool:
@@ -396,13 +424,13 @@ def _without_call(route: ast.Call, module: Module, tree: Tree) -> Iterator[Edit]
             yield from cut.item(tree, holder.elements, holder.elements.index(above))
 
 
-def _without_verbs(listed: ast.expr, module: Module, tree: Tree) -> Iterator[Edit]:
+def _without_verbs(listed: ast.expr, module: Module, tree: Tree, verbs: Collection[str]) -> Iterator[Edit]:
     """GET and DELETE in a list of verbs on one line; on lines of their own, the first of them."""
     kinds = (cst.List, cst.Tuple, cst.Set)
     node = next((n for kind in kinds if (n := tree.node(kind, module.span(listed))) is not None), None)
     if not isinstance(node, cst.List | cst.Tuple | cst.Set):
         return
-    gone = [e for e in node.elements if isinstance(e.value, cst.SimpleString) and e.value.evaluated_value in _GONE]
+    gone = [e for e in node.elements if isinstance(e.value, cst.SimpleString) and e.value.evaluated_value in verbs]
     if not gone or len(gone) == len(node.elements):
         return
     if isinstance(node, cst.List) and "\n" not in tree.text(node):
@@ -412,20 +440,47 @@ def _without_verbs(listed: ast.expr, module: Module, tree: Tree) -> Iterator[Edi
         yield from cut.item(tree, node.elements, node.elements.index(gone[0]))
 
 
-def _without_branches(function: ast.FunctionDef | ast.AsyncFunctionDef, module: Module, tree: Tree) -> Iterator[Edit]:
+def _without_branches(function: Function, module: Module, tree: Tree) -> Iterator[Edit]:
     """`if request.method == "DELETE"` in an endpoint, and the mention of the verb among those that it allows."""
     taken: list[Edit] = []
-    for node in descend(function):
+    verbs = _unserved_verbs(function, module)
+    for node in descend(function.node):
         some: list[Edit] = []
         match node:
-            case ast.Compare(left=left, ops=[ast.Eq()], comparators=[ast.Constant(value="GET" | "DELETE")]) if _is_verb(left):
+            case ast.Compare(left=left, ops=[ast.Eq()], comparators=[ast.Constant(value=str(verb))]) if _is_verb(left) and verb in verbs:
                 test = tree.node(cst.Comparison, module.span(node))
                 some = list(decided(tree, test, False)) if test is not None else []
             case ast.List(elts=elts) | ast.Tuple(elts=elts) if _are_verbs(elts):
-                some = list(_without_verbs(node, module, tree))
+                some = list(_without_verbs(node, module, tree, verbs))
         if not any(overlaps(one.span, other.span) for one in some for other in taken):
             taken += some
     yield from taken
+
+
+def _unserved_verbs(function: Function, module: Module) -> set[str]:
+    """The verbs that an endpoint answers with what is gone, in all of its branches for them. No DELETE gets past a boundary."""
+    gone: set[str] = {"DELETE"}
+    served: set[str] = set()
+    for node in descend(function.node):
+        match node:
+            case ast.Compare(left=left, ops=[op], comparators=[right]) if _is_verb(left):
+                named = {n.value for n in descend(right) if isinstance(n, ast.Constant) and isinstance(n.value, str)}
+                body = _under(node, module)
+                ends = named == {"DELETE"} and body is not None and is_void(function, module, body)
+                answered = body is not None and (ends or is_retired(function, module, body) or is_refusal(function, module, body))
+                if isinstance(op, ast.Eq | ast.In):
+                    (gone if answered else served).update(named & _GONE)
+                elif isinstance(op, ast.NotEq | ast.NotIn) and body is not None and is_refusal(function, module, body):
+                    gone |= _GONE - named
+    return gone - served
+
+
+def _under(test: ast.Compare, module: Module) -> list[ast.stmt] | None:
+    """What is done only where a test holds."""
+    node: ast.AST = test
+    while isinstance(around := module.parents[node], ast.BoolOp) and isinstance(around.op, ast.And):
+        node = around
+    return around.body if isinstance(around, ast.If) and around.test is node else None
 
 
 def _is_verb(node: ast.expr) -> bool:
@@ -437,29 +492,44 @@ def _are_verbs(elements: list[ast.expr]) -> bool:
     return len(texts) == len(elements) > 1 and "POST" in texts and bool(texts & _GONE) and texts <= _GONE | {"POST", "OPTIONS"}
 
 
-def _without_method(function: ast.FunctionDef | ast.AsyncFunctionDef, module: Module, tree: Tree) -> Iterator[Edit]:
+def _without_method(function: Function, module: Module, tree: Tree) -> Iterator[Edit]:
     """A method that a framework calls by its name: frameworks answer 405 without it, `http.server` does not."""
-    node = tree.statement(Span(module.span(function).start, module.span(function).start + 1))
+    node = tree.statement(Span(module.span(function.node).start, module.span(function.node).start + 1))
     if not isinstance(node, cst.FunctionDef):
         return
-    if not function.name.startswith("do_"):
+    if not function.short.startswith("do_"):
         yield from cut.statement(tree, node)
         return
-    rest = list(_beside_paths(function.body))
-    if not rest or (len(rest) == 1 and ast.unparse(rest[0]).startswith("self.send_error(")):
-        return
-    host = next((d for d in function.decorator_list if isinstance(d, ast.Call) and _is_host(d)), None)
-    status = 404 if host is not None and host.args else 405
-    first, end = module.span(rest[0]).start, module.span(rest[-1]).end
-    yield Edit(Span(first, end), f"self.send_error({status})")
+    match _going(function, module):
+        case ast.Compare() as test if (found := tree.node(cst.Comparison, module.span(test))) is not None:
+            yield from decided(tree, found, False)
+        case [first, *_] as rest:
+            host = next((d for d in function.node.decorator_list if isinstance(d, ast.Call) and _is_host(d)), None)
+            status = 404 if host is not None and host.args else 405
+            yield Edit(Span(module.span(first).start, module.span(rest[-1]).end), f"self.send_error({status})")
 
 
-def _beside_paths(body: list[ast.stmt]) -> Iterator[ast.stmt]:
+def _going(function: Function, module: Module) -> ast.Compare | list[ast.stmt]:
+    """What a method answers to clients with a session alone: its end, or what it does under the path of the boundary, by its test."""
+    rest = list(_beside_paths(function, module))
+    if is_retired(function, module, rest):
+        return rest
+    paths = {n.value for d in function.node.decorator_list if _is_host(d) for n in descend(d) if isinstance(n, ast.Constant)}
+    for around, test, named in branches(function.node.body):
+        if named <= paths and is_retired(function, module, around.body):
+            return test
+    return []
+
+
+def _beside_paths(function: Function, module: Module) -> Iterator[ast.stmt]:
     """The statements behind those that answer other paths."""
+    body = function.node.body
     for at, statement in enumerate(body):
         match statement:
-            case ast.If(test=ast.Compare(left=left, ops=[ast.Eq() | ast.In()]), body=[*_, ast.Return()], orelse=[]):
-                if "path" in dotted(left):
+            case ast.If(test=ast.Compare(ops=[ast.Eq() | ast.In()]) as test, body=[*_, ast.Return()], orelse=[]) if asks_path(test):
+                continue
+            case ast.If(test=ast.Compare(ops=[ast.NotEq() | ast.NotIn()]) as test, body=[*_, ast.Return()] as then, orelse=[]):
+                if asks_path(test) and is_refusal(function, module, then):
                     continue
         yield from body[at:]
         return

@@ -9,7 +9,6 @@ from itertools import chain
 from ..facts.functions import Module, targets
 from ..facts.shapes import is_empty_container
 from ..source import Span
-from . import cut
 from .edits import Edit, overlaps
 from .lazy import cst
 from .sessions import without
@@ -79,10 +78,9 @@ def _looks(node: ast.Name | ast.Attribute, module: Module, tree: Tree) -> Iterat
     match above:
         case ast.For(iter=given, orelse=[]) if given is inner and not counts:
             yield list(_without(above, module, tree))
-        case ast.Dict(keys=keys, values=values) if counts and len(keys) > 1:
-            entries = tree.node(cst.Dict, module.span(above))
-            if entries is not None:
-                yield list(cut.item(tree, entries.elements, values.index(inner)))  # type: ignore[arg-type]
+        case ast.Dict() | ast.keyword() if counts:
+            # Who reads the answer may look for the key.
+            yield [Edit(module.span(inner), "0")]  # type: ignore[arg-type]
         case ast.Attribute(attr=attr) if attr in _REMOVES and isinstance(call := module.parents[above], ast.Call):
             if isinstance(statement := module.parents[call], ast.Expr):
                 yield list(_without(statement, module, tree))

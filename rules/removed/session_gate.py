@@ -29,6 +29,8 @@ def check(fact: Fact, ctx: Context) -> Iterator[Finding]:
     elif ctx.era is Era.DUAL:
         named = hosted.handle(ctx)
         yield ctx.finding(fact, Applicability.SAFE if named else Applicability.MANUAL, hint=ctx.entry.hints["opened" if named else "far"])
+    elif hosted.is_apart(fact, ctx) and not hosted.is_apart(fact, ctx, going=True) and not ctx.settled(fact):
+        yield ctx.finding(fact)  # without its gate, what else is answered there would be open to everyone
     else:
         yield from hosted.check(fact, ctx)
 
@@ -40,7 +42,7 @@ def fix(fact: Fact, tree: Tree, ctx: Context) -> Iterator[Edit | Need]:
     module = read(tree.source, parse(tree.source)[0])
     if ctx.era is Era.DUAL:
         yield from sessions.opened(fact.span, module, hosted.handle(ctx))
-    elif hosted.is_removable(fact, ctx):
+    elif hosted.is_removable(fact, ctx) and (hosted.is_apart(fact, ctx, going=True) or not hosted.is_apart(fact, ctx)):
         yield from sessions.ungated(fact.span, module, tree)
 
 

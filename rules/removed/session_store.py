@@ -27,4 +27,4 @@ def fix(fact: Fact, tree: Tree, ctx: Context) -> Iterator[Edit | Need]:
 
     if isinstance(fact, Store) and hosted.is_removable(fact, ctx):
         module = read(tree.source, parse(tree.source)[0])
-        yield from stores.emptied(fact.name, module, tree, handshake(module), hosted.apart(ctx))
+        yield from stores.emptied(fact.name, module, tree, handshake(module), hosted.apart(ctx, going=True))
