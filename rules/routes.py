@@ -44,7 +44,11 @@ def _endpoint(fact: Fact, ctx: Context) -> Endpoint | None:
     """The endpoint that a route belongs to, where requests of its verb never get to it."""
     from ..rewrite import sessions
 
-    return next(_around(fact, ctx, sessions.removed), None)
+    for one in _around(fact, ctx, sessions.removed):
+        function, module = one.place.function, one.place.unit.module
+        if "POST" not in one.verbs or (function is not None and fact.key in sessions.unserved_verbs(function, module)):
+            return one
+    return None
 
 
 def _around(fact: Fact, ctx: Context, find: Callable[[Code, Unit, Collection[str]], Iterator[Endpoint]]) -> Iterator[Endpoint]:

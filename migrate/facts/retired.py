@@ -153,9 +153,9 @@ class _Proof:
 
     def is_empty(self, way: _Way) -> bool:
         """Whether a way does nothing but give a status that says that there is nothing to say."""
-        calls = [node for part in way.done for node in _here(part) if isinstance(node, ast.Call)]
-        silent = all(status in (202, 204) for call in calls for status in _statuses(call))
-        return silent and any(_statuses(call) for call in calls) and len(way.done) <= 2 and not any(self._asks_else(n) for n in way.done)
+        said = [status for part in way.done for node in _here(part) for status in _statuses(node)]
+        quiet = bool(said) and all(status in (202, 204) for status in said)
+        return quiet and len(way.done) <= 2 and not any(self._asks_else(n) for n in way.done)
 
     def _returned(self, value: ast.expr, way: _Way, calls: Iterable[ast.Call]) -> str:
         if self._gives_stream(value, 0):

@@ -401,7 +401,7 @@ def unrouted(endpoint: Endpoint, module: Module, tree: Tree) -> Iterator[Edit]:
         elif endpoint.route not in routes:
             yield from _without_call(endpoint.route, module, tree)
         return
-    gone = _unserved_verbs(endpoint.place.function, module)
+    gone = unserved_verbs(endpoint.place.function, module)
     for keyword in endpoint.route.keywords:
         if keyword.arg == "methods":
             yield from _without_verbs(keyword.value, module, tree, gone)
@@ -443,7 +443,7 @@ def _without_verbs(listed: ast.expr, module: Module, tree: Tree, verbs: Collecti
 def _without_branches(function: Function, module: Module, tree: Tree) -> Iterator[Edit]:
     """`if request.method == "DELETE"` in an endpoint, and the mention of the verb among those that it allows."""
     taken: list[Edit] = []
-    verbs = _unserved_verbs(function, module)
+    verbs = unserved_verbs(function, module)
     for node in descend(function.node):
         some: list[Edit] = []
         match node:
@@ -457,7 +457,7 @@ def _without_branches(function: Function, module: Module, tree: Tree) -> Iterato
     yield from taken
 
 
-def _unserved_verbs(function: Function, module: Module) -> set[str]:
+def unserved_verbs(function: Function, module: Module) -> set[str]:
     """The verbs that an endpoint answers with what is gone, in all of its branches for them. No DELETE gets past a boundary."""
     gone: set[str] = {"DELETE"}
     served: set[str] = set()
