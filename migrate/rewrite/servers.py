@@ -229,7 +229,9 @@ class _Servers:
             reason = f"{file_name(source.path)} exists, and is not as `fix` writes it"
             return Answer(source.path, span, place.name, None, reason, "rename it, or delete it when it was written by `fix`", span)
         lost = tuple((m.source.path, m.span(one.node), m.text(one.node)) for one in found.lost if (m := one.place.unit.module))
-        return Answer(source.path, span, place.name, wired, named=found.identity.named, lost=lost, home=home)
+        # Around an application it stands before all functions of the module.
+        function = "" if wired.parts & {Part.ASGI, Part.WSGI, Part.FASTAPI_ROUTE} else place.name
+        return Answer(source.path, span, function, wired, named=found.identity.named, lost=lost, home=home)
 
     def _behind(self, code: Code, unit: Unit) -> Iterator[Unit]:
         """The modules behind the dispatcher's that may ask the client, or keep what it has set, by themselves."""
