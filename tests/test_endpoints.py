@@ -262,6 +262,24 @@ def test_the_other_verbs_of_the_path_stand_beside() -> None:
     assert beside(server) == ["listen", "end"]
 
 
+def test_what_answers_another_path_as_well_does_not_stand_beside() -> None:
+    server = """
+    from aiohttp import web
+    async def post(request):
+        return web.json_response(handle(await request.json()))
+    async def info(request):
+        return web.json_response({"up": True})
+    async def listen(request):
+        return web.Response(status=405)
+    app = web.Application()
+    app.router.add_post("/mcp", post)
+    app.router.add_get("/mcp", info)
+    app.router.add_get("/health", info)
+    app.router.add_delete("/mcp", listen)
+    """
+    assert beside(server) == ["listen"]
+
+
 def beside(server: str) -> list[str]:
     code = Code(Files({"server": dedent(server) + HANDLE}))
     (found,) = endpoints.above(code, place(code, "handle"))

@@ -104,9 +104,9 @@ class _Proof:
             case ast.With(body=body, items=items) | ast.AsyncWith(body=body, items=items):
                 blocks = [((), body, tuple(item.context_expr for item in items))]
             case ast.Try(body=body, handlers=handlers, orelse=orelse, finalbody=final):
-                # Whatever a handler answers, the stream may have begun before it.
+                # Anything may have failed, so a handler may answer in place of everything.
                 blocks = [((), [*body, *orelse, *final], ())]
-                blocks += [((), [*handler.body, *final], tuple(body)) for handler in handlers]
+                blocks += [((), [*handler.body, *final], ()) for handler in handlers]
             case ast.For(iter=asked, body=body, orelse=orelse) | ast.AsyncFor(iter=asked, body=body, orelse=orelse):
                 blocks = [((), [*body, *orelse], (asked,)), ((), orelse, (asked,))]
             case ast.While(test=test, body=body, orelse=orelse):
