@@ -84,6 +84,9 @@ def main() -> None:
         app()
     except KeyboardInterrupt:  # while Python was still loading modules
         interrupted()
+    finally:
+        # What is left is freed with the process: to look through it once more costs 8 % of the CPU.
+        gc.freeze()
 
 
 def _version(wanted: bool) -> None:
