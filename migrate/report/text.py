@@ -161,7 +161,7 @@ def _summary(report: Report) -> Iterator[Line]:
         yield [("  None of them holds MCP code.", "")]
     for seen in report.seen:
         if seen.boundary:
-            yield [(f"  Behind a stateless boundary: {_some(f'{seen.path}:{name}' for name in seen.boundary)}.", "")]
+            yield [(f"  Behind a stateless boundary: {_some(':'.join(filter(None, (seen.path, name))) for name in seen.boundary)}.", "")]
     if aside := _aside(report):
         yield [(f"  {aside}.", "")]
     if report.places:
