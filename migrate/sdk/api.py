@@ -33,6 +33,8 @@ _RESULTS: Mapping[str, str] = {
     "mcp.client.streamable_http.streamable_http_client": "AsyncContext[tuple[Any, Any, Any]]",
     "mcp.client.streamable_http.streamablehttp_client": "AsyncContext[tuple[Any, Any, Any]]",
     "mcp.server.stdio.stdio_server": _STREAMS,
+    # What takes its place gives a `Client`, which has the same methods.
+    "mcp.shared.memory.create_connected_server_and_client_session": "AsyncContext[mcp.client.client.Client]",
     "mcp.client.session_group.ClientSessionGroup.connect_to_server": f"Awaitable[{_SESSION}]",
     "mcp.server.fastmcp.server.Context.elicit": "Awaitable[mcp.server.elicitation.AcceptedElicitation"
     " | mcp.server.elicitation.DeclinedElicitation | mcp.server.elicitation.CancelledElicitation]",

@@ -53,7 +53,7 @@ METHODS = frozenset(
         "send_resource_updated", "send_roots_list_changed", "send_tool_list_changed", "set_logging_level", "settings", "sse_app",
         "sse_client", "stdio_client", "streamable_http_app", "streamable_http_client", "streamablehttp_client",
         "subscribe_resource", "tool", "unsubscribe_resource", "uri", "validate_redirect_uri", "validate_scope", "warning",
-        "code", "__init__", "stdio_server",
+        "code", "__init__", "stdio_server", "BaseSession", "ClientSessionParameters",
     }
 )  # fmt: skip
 WANTED = FIELDS | CLASSES | METHODS
