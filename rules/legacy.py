@@ -79,4 +79,6 @@ def _is_half(ctx: Context) -> bool:
     from ..rewrite import servers
 
     path = ctx.file.source.path
-    return any(True for fact in ctx.project.of(path, Dispatcher) for answer in servers.told(fact, ctx.project, path, ctx.era) if not answer.wiring)
+    return any(
+        True for fact in ctx.project.of(path, Dispatcher) for answer in servers.told(fact, ctx.project, path, ctx.era) if not answer.wiring
+    )

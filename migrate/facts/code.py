@@ -168,6 +168,7 @@ class Code:
     library: Library
     _units: dict[str, Unit | None] = field(default_factory=dict)
     _callers: dict[Place, tuple[Call, ...]] = field(default_factory=dict)
+    _over: set[ast.AST] = field(default_factory=set)  # calls that hand functions on to where they are called
     _given: dict[tuple[Place, str], Place | Class | None] = field(default_factory=dict)
     _reachable: dict[Place, tuple[Place, ...]] = field(default_factory=dict)
 
@@ -265,10 +266,15 @@ class Code:
                     for place, node in unit.mentions.get(name, ()):
                         for use in self._uses(node, target, place):
                             found.setdefault(use.node, use)
-            for use in followed(self, target):
+            for use, over in followed(self, target):
                 found.setdefault(use.node, use)
+                self._over.update(over)
             self._callers[target] = tuple(found.values())
         return self._callers[target]
+
+    def is_followed(self, call: Call) -> bool:
+        """Whether a use only hands a function on, to where its calls are callers themselves."""
+        return not call.direct and call.node in self._over
 
     def around(self, unit: Unit) -> Iterator[Unit]:
         yield unit

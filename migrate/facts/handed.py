@@ -24,10 +24,11 @@ class _Value:
     place: Place
     bound: tuple[ast.expr, ...] = ()
     takes: tuple[tuple[str, ...], tuple[str, ...]] | None = None
+    over: tuple[ast.Call, ...] = ()  # the calls that have handed it on
 
 
-def followed(code: Code, target: Place) -> Iterator[Call]:
-    """The calls of what a function is handed to: `run(handle)`, `self.handle = handle`, `partial(handle, tools)`."""
+def followed(code: Code, target: Place) -> Iterator[tuple[Call, tuple[ast.Call, ...]]]:
+    """The calls of what a function is handed to, and what has handed it there: `run(handle)`, `partial(handle, tools)`."""
     pending = [*_named(code, target)]
     seen: set[ast.AST] = set()
     for value in pending:
@@ -35,7 +36,7 @@ def followed(code: Code, target: Place) -> Iterator[Call]:
             seen.add(value.node)
             for step in _step(code, value):
                 if isinstance(step, Call):
-                    yield step
+                    yield step, value.over
                 else:
                     pending.append(step)
 
@@ -70,7 +71,7 @@ def _step(code: Code, value: _Value) -> Iterator[Call | _Value]:
             else:
                 yield _called(value, around)
         case ast.Call(func=func, args=[first, *rest]) as around if last(func) == "partial" and first is node and value.takes is None:
-            yield replace(value, node=around, bound=(*value.bound, *rest))
+            yield replace(value, node=around, bound=(*value.bound, *rest), over=(*value.over, around))
         case ast.Call() as around:
             yield from _handed(code, value, around, None)
         case ast.keyword(arg=str(name)) as keyword if isinstance(call := parents[keyword], ast.Call):
@@ -99,10 +100,10 @@ def _handed(code: Code, value: _Value, call: ast.Call, keyword: str | None) -> I
         starred = any(isinstance(argument, ast.Starred) for argument in call.args[:at])
         name = keyword or (names[at] if at < len(names) and not starred else "")
         if name in names and not assigned(target, name):
-            yield from _loads(code, value, ast.Name(id=name), target)
+            yield from _loads(code, replace(value, over=(*value.over, call)), ast.Name(id=name), target)
     elif isinstance(made, Class):
         if keyword is not None:  # the field of a dataclass
-            yield from _attribute(code, value, made, keyword)
+            yield from _attribute(code, replace(value, over=(*value.over, call)), made, keyword)
     else:
         name = last(call.func)
         rest: tuple[ast.expr, ...] = tuple(call.args[at + 1 :]) if name in BY_REFERENCE else ()

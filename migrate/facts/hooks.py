@@ -425,6 +425,8 @@ class Hooks:
             # What the server asks of itself stays a part of the request in progress.
             if call.place in inside or call.place in (self._over_http or ()) or self._is_made_up(call, place, message):
                 continue
+            if self.code.is_followed(call):
+                continue
             if (name := self._name_of(call)) and (leaving_ := _leaves(call.place, name)) is not None:
                 return self._block(call.place, leaving_, f"reading ends here when `{place.name}` returns None", "let the loop go on")
             match self._tests(call, later=_is_async(place)):
@@ -813,7 +815,7 @@ class Hooks:
         pending, inside = [place], self._inside(place)
         for one in pending:
             for call in self.code.callers(one):
-                if call.place in inside or call.place in (self._over_http or ()):
+                if call.place in inside or call.place in (self._over_http or ()) or self.code.is_followed(call):
                     continue
                 if (leak := self.leaks.changed(call, one, self._chains) or (self.leaks.raised(call) if retired else None)) is not None:
                     return self._block(*leak)
