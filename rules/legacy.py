@@ -79,6 +79,5 @@ def _is_half(ctx: Context) -> bool:
     from ..rewrite import servers
 
     path = ctx.file.source.path
-    return any(
-        True for fact in ctx.project.of(path, Dispatcher) for answer in servers.told(fact, ctx.project, path, ctx.era) if not answer.wiring
-    )
+    wired = (fact for fact in ctx.project.of(path, Dispatcher) if ctx.wired(fact))
+    return any(answer.wiring is None for fact in wired for answer in servers.told(fact, ctx.project, path, ctx.era))

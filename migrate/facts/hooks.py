@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from enum import Enum
 
@@ -85,6 +85,7 @@ class Blocker:
     served: bool = True  # False: nothing in the project brings requests to it
     behind: bool = False  # a boundary stands before the dispatcher for another transport
     fed: bool = False  # messages from standard input surely reach the dispatcher
+    reached: bool = True  # these, or those of an endpoint
 
 
 @dataclass(eq=False)
@@ -133,6 +134,8 @@ class Hooks:
             fed = any(transport.is_reader(self.code, one, within) for one in (chain.place, *self._above(chain.place)))
             for answer in self._enter(chain, [c for c in found if c.place in within]):
                 answer = replace(answer, fed=fed)
+                if isinstance(answer, Blocker):
+                    answer = replace(answer, reached=fed or bool(endpoints.above(self.code, chain.place)))
                 if isinstance(answer, Hook):
                     answer = self._beside(answer, [one for one in out if isinstance(one, Hook)])
                 if isinstance(answer, Hook):
@@ -234,7 +237,9 @@ class Hooks:
         read = self._read(chain, inner)
         self._over_http = None
         if isinstance(read, Blocker):
-            yield from [*hosts, read]
+            # A loop that calls a decorated endpoint has its boundary.
+            decorated = {one.endpoint.place for hook in served for one in hook.hosts if one.endpoint.framework not in _WRAPPED}
+            yield from [*hosts, read] if self._reader(chain.place, decorated.__contains__) is not None else hosts
         elif all(hook.place.unit is read.place.unit for hook in served) and len(served) == 1:
             hook = served[0]
             yield replace(
@@ -262,19 +267,9 @@ class Hooks:
 
     def _unread(self, chain: Chain, inner: list[Chain]) -> Iterator[Blocker]:
         """Why the loop of a dispatcher has no boundary, where its endpoints have one."""
-        reached, stopped = [chain.place], list[Place]()
-        if self._is_wired(chain.place):
+        if self._is_wired(chain.place) or (reader := self._reader(chain.place, self._is_wired)) is None:
             return
-        for one in reached:
-            for call in self.code.callers(one) if one.function else ():
-                if self._is_wired(call.place):
-                    stopped.append(call.place)
-                elif call.place not in reached:
-                    reached.append(call.place)
-        inside = self._inside(chain.place)
-        reader = next((one for one in reached[1:] if transport.is_reader(self.code, one, inside)), None)
-        if reader is None:
-            return
+        stopped = [one for one in self._above(chain.place) if self._is_wired(one)]
         self._over_http = frozenset(other for place in stopped for other in (place, *self._above(place)))
         read = self._read(chain, inner)
         self._over_http = None
@@ -282,6 +277,17 @@ class Hooks:
             reason = f"`{reader.name or 'this module'}` reads messages that pass by the boundary of the endpoints"
             read = self._block(reader, None, reason, "delete that boundary, and let `fix` put one in for both")
         yield replace(read, behind=True)
+
+    def _reader(self, start: Place, is_stop: Callable[[Place], bool]) -> Place | None:
+        """What reads standard input and leads to a function by a way without any of these stops."""
+        reached = [] if is_stop(start) else [start]
+        inside = self._inside(start)
+        for one in reached:
+            if one != start and transport.is_reader(self.code, one, inside):
+                return one
+            if one.function is not None:
+                reached += [call.place for call in self.code.callers(one) if call.place not in reached and not is_stop(call.place)]
+        return None
 
     def _is_wired(self, place: Place) -> bool:
         """Whether a boundary stands before this function itself, or before the endpoint that it is."""

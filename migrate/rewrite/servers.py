@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import weakref
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import PurePosixPath
 from weakref import WeakKeyDictionary
@@ -51,6 +51,7 @@ class Answer:
     home: str = ""  # the file that makes the boundary object, where it is another one
     behind: bool = False  # its dispatcher has a boundary for another transport
     fed: bool = False  # messages from standard input surely reach its dispatcher
+    reached: bool = True  # these, or those of an endpoint
 
 
 def answers(project: Project, path: str, era: Era) -> tuple[Answer, ...]:
@@ -139,7 +140,8 @@ def told(fact: Dispatcher, project: Project, path: str, era: Era) -> Iterator[An
     if rest and _servers(project, era).tells(path):
         said = {(answer.path, answer.at, answer.reason) for answer in found if id(answer) in teller}
         for answer in rest:
-            if (key := (answer.path, answer.at, answer.reason)) not in said:
+            # What nothing calls is told where nothing else is.
+            if answer.reached and (key := (answer.path, answer.at, answer.reason)) not in said:
                 said.add(key)
                 teller[id(answer)] = min(facts, key=lambda f: _distance(answer, f, path))
     yield from (answer for answer in found if teller.get(id(answer)) == fact)
@@ -299,9 +301,8 @@ def _too_deep(path: str, fact: Dispatcher) -> Answer:
 
 def _blocked(blocker: Blocker) -> Answer:
     path = blocker.unit.module.source.path
-    return Answer(
-        path, blocker.span, "", None, blocker.reason, blocker.way_out, blocker.span, blocker.served, behind=blocker.behind, fed=blocker.fed
-    )
+    answer = Answer(path, blocker.span, "", None, blocker.reason, blocker.way_out, blocker.span, blocker.served)
+    return replace(answer, behind=blocker.behind, fed=blocker.fed, reached=blocker.reached)
 
 
 def _near(code: Code, unit: Unit, project: Project) -> Iterator[Unit]:
