@@ -31,7 +31,7 @@ def openings(asking: Asking) -> Iterator[Opening]:
         for node in function.own:
             if isinstance(node, ast.Try) and any("elicitation" in asking.needs(s, function) for s in node.body):
                 for handler in node.handlers:
-                    if _goes_on(handler.body, node, function, module):
+                    if goes_on(handler.body, node, function, module):
                         yield Opening(module.span(handler), function.name, "what it guards goes on when the user could not be asked")
     for waiter in asking.waiters:
         if "elicitation" not in waiter.capabilities:
@@ -83,7 +83,8 @@ def _skips(check: Check, asking: Asking) -> Opening | None:
     return Opening(module.span(parent), function.name, "what it guards goes on when the client cannot ask its user")
 
 
-def _goes_on(block: list[ast.stmt], guarded: ast.Try, function: Function, module: Module) -> bool:
+def goes_on(block: list[ast.stmt], guarded: ast.Try, function: Function, module: Module) -> bool:
+    """Whether what a `try` guards goes on after its handler, as if its user had agreed."""
     after = list(following(guarded, module))
     if _touched(block, function, module) & _touched([*guarded.body, *guarded.orelse, *after], function, module):
         return True
