@@ -43,8 +43,10 @@ _GENERIC = {
     "AsyncGenerator": "AsyncIterable",
     "AsyncIterable": "AsyncIterable",
     "Generator": "list",
+    "ContextVar": "ContextVar",
 }
 _BUILTINS = frozenset({"str", "int", "float", "bool", "bytes", "dict", "list", "tuple", "set", "object", "None"})
+_CONTEXT = "mcp.shared.context.RequestContext"
 _FIRST_WAITS = frozenset({"wait_for", "shield", "ensure_future", "create_task", "wait"})
 _RUNS = frozenset({"run", "run_until_complete"})
 # What v1 handed to functions that its decorators took, by decorator and position.
@@ -272,7 +274,7 @@ class Inference:
         if OWN in callee.name:
             return self._own_result(callee)
         bound = callee.bound
-        if isinstance(bound, Instance) and bound.name in ("list", "dict", "tuple"):
+        if isinstance(bound, Instance) and bound.name in ("list", "dict", "tuple", "ContextVar"):
             return self._container_result(bound, callee.name.rpartition(".")[2], node, module)
         name = callee.name.rpartition(".")[2]
         if name in ("model_validate", "model_validate_json", "model_construct", "parse_obj", "parse_raw") and isinstance(bound, ClassOf):
@@ -305,6 +307,8 @@ class Inference:
                     return Instance("tuple", (key, value))
                 case "copy":
                     return bound
+        elif bound.name == "ContextVar":
+            return args[0] if name == "get" and args else None
         elif name in ("pop", "popleft"):
             return self._item(bound)
         elif name == "copy":
@@ -329,8 +333,10 @@ class Inference:
                 if inner is not None:
                     return ClassOf(inner)
                 return Function(f"{name}.{attr}", one)
-            case Instance(name=name) if name in ("list", "dict", "tuple", "str"):
+            case Instance(name=name) if name in ("list", "dict", "tuple", "str", "ContextVar"):
                 return Function(f"{name}.{attr}", one)
+            case Instance(name=name, args=[Instance() as session, *_]) if name == _CONTEXT and attr == "session":
+                return session
             case Instance(name=name):
                 inner = self.api.nested(name, attr)
                 if inner is not None:
@@ -352,6 +358,8 @@ class Inference:
         canonical = self.api.exported(module, name)
         if canonical is None:
             return None
+        if canonical == "mcp.server.lowlevel.server.request_ctx":
+            return Instance("ContextVar", (Instance(_CONTEXT, (Instance("mcp.server.session.ServerSession"),)),))
         if self.api.is_class(canonical):
             return ClassOf(canonical)
         if self.api.is_module(canonical):
