@@ -351,7 +351,7 @@ class Project:
         return {*self._imported[path], *self._importers.get(path, ())}
 
     def _imports(self, file: FileFacts) -> Iterator[str]:
-        for target in dict.fromkeys((*file.imports.values(), *file.stars)):
+        for target in dict.fromkeys((*file.imports.values(), *file.hidden, *file.stars)):
             for name in (target, target.rpartition(".")[0]):
                 found = self.module(name, file.source.path) if name else None
                 if found is not None and found is not file:

@@ -1049,3 +1049,74 @@ def test_a_writer_whose_dispatcher_flushes_for_it_is_not_called_alone() -> None:
     writer = "import json, sys\ndef write(m):\n    print(json.dumps(m))\n\ndef ok(rid, result):\n    write({'jsonrpc': '2.0', 'id': rid, 'result': result})\n"
     flushes = WRITES.replace("\nfor line", "    sys.stdout.flush()\n\nfor line")
     assert (hook(writer + WRITES).strategy, hook(writer + flushes).strategy) == (Strategy.SENDER, Strategy.SPLIT)
+
+
+# -- a dispatcher that is handed on ---------------------------------------------------------
+
+HANDED = "import json, sys\n" + body("    return None\n")
+SERVE = """
+def serve(react):
+    for line in sys.stdin:
+        reply = react(json.loads(line))
+        if reply is not None:
+            print(json.dumps(reply), flush=True)
+"""
+KEPT = """
+class Loop:
+    def __init__(self, react):
+        self.react = react
+    def serve(self):
+        for line in sys.stdin:
+            reply = self.react(json.loads(line))
+            if reply is not None:
+                print(json.dumps(reply), flush=True)
+"""
+
+
+@pytest.mark.parametrize(
+    "loop",
+    [
+        SERVE + "serve(handle)\n",
+        SERVE + "serve(react=handle)\n",
+        SERVE + "serve(lambda msg: handle(msg))\n",
+        SERVE + "from functools import partial\nserve(partial(handle))\n",
+        KEPT + "Loop(handle).serve()\n",
+    ],
+    ids=["parameter", "keyword", "lambda", "partial", "attribute"],
+)
+def test_a_loop_that_is_handed_its_dispatcher_is_looked_at(loop: str) -> None:
+    found = hook(HANDED + loop)
+    assert (found.strategy, found.place.name) == (Strategy.DECORATOR, "handle")
+
+
+@pytest.mark.parametrize(
+    "hand_on", ["serve(handle)", "serve(lambda msg: handle(msg))", "Loop(handle).serve()"], ids=["name", "lambda", "kept"]
+)
+@pytest.mark.parametrize(
+    ("old", "new", "why"),
+    [
+        (
+            "        if reply is not None:",
+            "        reply['by'] = 'me'\n        if reply is not None:",
+            "is changed here before it is written",
+        ),
+        ("react(json.loads(line))", "react({**json.loads(line), 'params': {}})", "the message is made anew"),
+        ("if reply is not None", "if reply is None:\n            break\n        if reply", "reading ends here"),
+    ],
+    ids=["reply changed", "message changed", "ends"],
+)
+def test_what_a_loop_does_with_the_dispatcher_that_it_was_handed_is_told(hand_on: str, old: str, new: str, why: str) -> None:
+    loop = KEPT if "Loop" in hand_on else SERVE
+    new = new.replace("\n    ", "\n        ") if loop is KEPT else new
+    assert why in reason(HANDED + loop.replace(old, new) + hand_on + "\n")
+
+
+def test_a_lambda_that_changes_the_reply_is_told() -> None:
+    wrap = "def wrap(reply):\n    return {**reply, 'by': 'me'}\n"
+    assert "is changed here before it is written" in reason(HANDED + SERVE + wrap + "serve(lambda msg: wrap(handle(msg)))\n")
+
+
+def test_a_parameter_that_is_used_again_for_a_text_stays_the_message() -> None:
+    server = "    try:\n        work()\n    except OSError as e:\n        msg = str(e)\n        return {'jsonrpc': '2.0', 'id': rid, 'error': {'code': 1, 'message': msg}}\n"
+    assert hook(body(server) + LOOP).strategy is Strategy.DECORATOR
+    assert "given another value" in reason(body("    msg = msg['inner']\n    return None\n") + LOOP)

@@ -120,7 +120,7 @@ def find(code: Code, place: Place) -> Chain | None:
                     subjects.append(about)
             case ast.Call(args=args) if complete:
                 given = [argument for argument in args if isinstance(argument, _GIVEN) and subject(code, argument, place)]
-                if given and not _is_said(node, place) and not _is_named(code, node, place):
+                if given and not is_said(node, place) and not _is_named(code, node, place):
                     complete = not any(_may_route(code, node, argument, place) for argument in given)
             case ast.Match(subject=expression, cases=cases):
                 about, texts, sure = _cases(code, expression, cases, place)
@@ -165,7 +165,7 @@ def _is_named(code: Code, node: ast.Call, place: Place) -> bool:
     return False
 
 
-def _is_said(node: ast.Call, place: Place) -> bool:
+def is_said(node: ast.Call, place: Place) -> bool:
     """A call that only speaks of the method: it makes a text or an error of it, or writes it into a log."""
     name = node.func.attr if isinstance(node.func, ast.Attribute) else node.func.id if isinstance(node.func, ast.Name) else ""
     if name in _SAYS or name.lstrip("_").lower().startswith(_SPEAKS) or name.endswith(("Error", "Exception")):
@@ -191,7 +191,7 @@ def _may_route(code: Code, call: ast.Call, argument: ast.expr, place: Place, dep
                 # A table that can be read makes its function a dispatcher of its own.
                 if not (table := table_of(code, mapping, target)).complete or len(table.keys) < 2:
                     return True
-            case ast.Call(args=args) if target != place and not _is_said(node, target):
+            case ast.Call(args=args) if target != place and not is_said(node, target):
                 given = [one for one in args if isinstance(one, ast.Name) and one.id == name]
                 if any(_may_route(code, node, one, target, depth + 1) for one in given):
                     return True

@@ -34,6 +34,8 @@ _RESULTS: Mapping[str, str] = {
     "mcp.client.streamable_http.streamable_http_client": "AsyncContext[tuple[Any, Any, Any]]",
     "mcp.client.streamable_http.streamablehttp_client": "AsyncContext[tuple[Any, Any, Any]]",
     "mcp.server.stdio.stdio_server": _STREAMS,
+    # What takes its place gives a `Client`, which has the same methods.
+    "mcp.shared.memory.create_connected_server_and_client_session": "AsyncContext[mcp.client.client.Client]",
     "mcp.client.session_group.ClientSessionGroup.connect_to_server": f"Awaitable[{_SESSION}]",
     "mcp.server.fastmcp.server.Context.elicit": "Awaitable[mcp.server.elicitation.AcceptedElicitation"
     " | mcp.server.elicitation.DeclinedElicitation | mcp.server.elicitation.CancelledElicitation]",
@@ -62,7 +64,8 @@ class Api:
 
     def exported_new(self, module: str, name: str) -> str | None:
         """The canonical name behind an import in the newer release."""
-        return self.new["modules"].get(module, {}).get(name)
+        found = self.new["modules"].get(module, {}).get(name)
+        return None if found is None else str(found)
 
     def stays(self, module: str, name: str) -> bool:
         """Whether `from module import name` works in the newer release."""
@@ -172,4 +175,4 @@ class Api:
 @cache
 def load() -> Api:
     """The table of this package; reading it costs 7 ms, so it is read for projects that import the SDK only."""
-    return Api(json.loads(files("mcp_migrate.rules").joinpath("mcp2", "api.json").read_text(encoding="utf-8")))
+    return Api(json.loads(files("mcp_migrate.rules").joinpath("mcp2").joinpath("api.json").read_text(encoding="utf-8")))

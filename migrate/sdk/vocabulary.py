@@ -32,9 +32,10 @@ CLASSES = frozenset(
         "FastMCP", "FastMCPError", "FileResource", "FunctionResource", "HttpResource", "DirectoryResource", "JSONRPCMessage", "MCPServer",
         "McpError", "Meta", "OAuthClientProvider", "OAuthClientMetadata", "OAuthClientInformationFull", "PrivateKeyJWTOAuthProvider",
         "RFC7523OAuthClientProvider", "ReadResourceRequestParams", "RequestContext", "RequestParams", "RequestResponder", "Resource",
-        "ResourceLink", "ResourceReference", "ResourceTemplate", "ResourceUpdatedNotificationParams", "Root", "Server", "ServerNotification",
-        "ServerRequest", "ServerResult", "ServerSession", "SessionMessage", "Settings", "StreamableHTTPServerTransport",
-        "StreamableHTTPTransport", "StreamableHttpParameters", "SubscribeRequestParams", "TextResource", "BinaryResource",
+        "ResourceLink", "ResourceReference", "ResourceTemplate", "ResourceUpdatedNotificationParams", "Root", "Server",
+        "ServerNotification", "ServerRequest", "ServerResult", "ServerSession", "SessionMessage", "Settings",
+        "StreamableHTTPServerTransport", "StreamableHTTPTransport", "StreamableHttpParameters", "SubscribeRequestParams",
+        "TextResource", "BinaryResource",
         "TextResourceContents", "Tool", "UnsubscribeRequestParams", "UrlElicitationRequiredError", "MCPError",
     }
 )  # fmt: skip
@@ -52,7 +53,7 @@ METHODS = frozenset(
         "send_resource_updated", "send_roots_list_changed", "send_tool_list_changed", "set_logging_level", "settings", "sse_app",
         "sse_client", "stdio_client", "streamable_http_app", "streamable_http_client", "streamablehttp_client",
         "subscribe_resource", "tool", "unsubscribe_resource", "uri", "validate_redirect_uri", "validate_scope", "warning",
-        "code", "__init__", "stdio_server",
+        "code", "__init__", "stdio_server", "BaseSession", "ClientSessionParameters",
     }
 )  # fmt: skip
 WANTED = FIELDS | CLASSES | METHODS
