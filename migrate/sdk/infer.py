@@ -12,7 +12,7 @@ from typing import Protocol
 
 from .api import Api
 from .modules import COMPREHENSIONS, Binding, Def, How, Module, Scope, dotted, looped
-from .types import NONE, OWN, ClassOf, Either, Function, Instance, Known, ModuleOf, either, is_open, members
+from .types import ADAPTER, NONE, OWN, ClassOf, Either, Function, Instance, Known, ModuleOf, either, is_open, members
 
 _MAX_DEPTH = 40
 _ITERATES = frozenset({"list", "set", "frozenset", "sorted", "reversed", "iter", "tuple", "filter", "deque"})
@@ -45,6 +45,15 @@ _GENERIC = {
     "Generator": "list",
 }
 _BUILTINS = frozenset({"str", "int", "float", "bool", "bytes", "dict", "list", "tuple", "set", "object", "None"})
+# Classes of pydantic that the SDK's own are made with; where they are imported from, and where they are defined.
+_PYDANTIC: Mapping[str, str] = {
+    **{f"pydantic.{name}": f"pydantic.networks.{name}" for name in ("AnyUrl", "FileUrl", "AnyHttpUrl", "HttpUrl")},
+    **{f"pydantic.networks.{name}": f"pydantic.networks.{name}" for name in ("AnyUrl", "FileUrl", "AnyHttpUrl", "HttpUrl")},
+    "pydantic.BaseModel": "pydantic.main.BaseModel",
+    "pydantic.main.BaseModel": "pydantic.main.BaseModel",
+    "pydantic.TypeAdapter": ADAPTER,
+    "pydantic.type_adapter.TypeAdapter": ADAPTER,
+}
 _FIRST_WAITS = frozenset({"wait_for", "shield", "ensure_future", "create_task", "wait"})
 _RUNS = frozenset({"run", "run_until_complete"})
 # What v1 handed to functions that its decorators took, by decorator and position.
@@ -56,6 +65,9 @@ _HANDED: Mapping[str, tuple[str, ...]] = {
         "mcp.types.CompletionArgument",
         "mcp.types.CompletionContext",
     ),
+    "mcp.server.lowlevel.server.Server.read_resource": ("pydantic.networks.AnyUrl",),
+    "mcp.server.lowlevel.server.Server.subscribe_resource": ("pydantic.networks.AnyUrl",),
+    "mcp.server.lowlevel.server.Server.unsubscribe_resource": ("pydantic.networks.AnyUrl",),
 }
 
 
@@ -263,6 +275,8 @@ class Inference:
     def _result(self, callee: Known, node: ast.Call | None, module: Module) -> Known | None:
         """What a call gives."""
         if isinstance(callee, ClassOf):
+            if callee.name == ADAPTER and not callee.args and node is not None and node.args:
+                return Instance(ADAPTER, (self.annotated(node.args[0], module),))
             return Instance(callee.name, callee.args)
         if not isinstance(callee, Function):
             if isinstance(callee, Instance):
@@ -349,6 +363,8 @@ class Inference:
 
     def symbol(self, module: str, name: str) -> Known | None:
         """What a name of an SDK module stands for."""
+        if module == "pydantic":
+            return self._imported(f"pydantic.{name}", None)  # type: ignore[arg-type]
         canonical = self.api.exported(module, name)
         if canonical is None:
             return None
@@ -358,7 +374,7 @@ class Inference:
             return ModuleOf(canonical)
         if self.api.is_function(canonical):
             return Function(canonical)
-        return None
+        return ClassOf(_PYDANTIC[canonical]) if canonical in _PYDANTIC else None
 
     # -- names -----------------------------------------------------------------
     def _name(self, node: ast.Name, module: Module) -> Known | None:
@@ -548,6 +564,8 @@ class Inference:
         head = dotted.partition(".")[0]
         if head in ("mcp", "mcp_types") and not self.world.is_shadowed(module):
             return self.dotted(dotted)
+        if head == "pydantic":
+            return ClassOf(_PYDANTIC[dotted]) if dotted in _PYDANTIC else ModuleOf(dotted) if dotted == "pydantic" else None
         found = self.world.locate(dotted, module)
         if found is None:
             return None

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from ..facts.model import Symbol, SymbolUse
 from .infer import Inference
 from .modules import How, Module
-from .types import OWN, ClassOf, Function, Instance, Known, ModuleOf, is_open, members
-from .vocabulary import WANTED
+from .types import ADAPTER, OWN, URI, ClassOf, Function, Instance, Known, ModuleOf, is_open, members
+from .vocabulary import FIELDS, NEAR, WANTED
 
 _DOTTED = re.compile(r"mcp(\.[A-Za-z_]\w*)+")
 _REFLECTION = frozenset({"getattr", "hasattr", "setattr", "delattr"})
@@ -24,6 +24,8 @@ class Symbols:
         self.module = module
         self.inference = inference
         self.api = inference.api
+        absent = {name for name, near in NEAR.items() if near not in module.source.utf8}
+        self.wanted = WANTED - absent
         # What imports bring in, by its local name: the SDK's own, and everything that may hand something of it on.
         self.imported: dict[str, set[str]] = {}
         for scope in module.scopes.values():
@@ -70,7 +72,7 @@ class Symbols:
                 yield self._symbol(alias, f"{node.module}.{alias.name}", SymbolUse.IMPORT)
 
     def _attribute(self, node: ast.Attribute) -> Iterator[Symbol]:
-        if node.attr not in WANTED and _root(node) not in self.roots:
+        if node.attr not in self.wanted and _root(node) not in self.roots:
             return
         base = self.inference.type(node.value, self.module)
         if isinstance(base, ModuleOf):
@@ -80,14 +82,14 @@ class Symbols:
             if OWN not in base.name and whole:
                 yield self._symbol(node, f"{base.name}.{node.attr}", SymbolUse.NAME)
             return
-        if node.attr not in WANTED:
+        if node.attr not in self.wanted:
             return
         use = SymbolUse.READ if isinstance(node.ctx, ast.Load) else SymbolUse.STORE
         owners = dict.fromkeys(self._owners(base, node.attr))
         certain = not is_open(base) and len([*members(base)]) == len([one for one in members(base) if self._owner(one, node.attr)])
         for owner in owners:
             yield self._symbol(node, f"{owner}.{node.attr}", use, sure=certain)
-        if base is None:
+        if base is None and node.attr not in NEAR:
             yield self._symbol(node, f"{UNKNOWN}.{node.attr}", use, sure=False)
 
     def _owners(self, known: Known | None, attr: str) -> Iterator[str]:
@@ -102,20 +104,37 @@ class Symbols:
             return None
         if OWN in one.name:
             return self._inherited(one.name, attr)
+        if one.name == ADAPTER and attr in ("dump_json", "dump_python"):
+            return next((name for name in self._held(one.args) if self.api.is_class(name)), None)
+        if one.name == URI:
+            return URI if attr in NEAR else None
         if not self.api.is_class(one.name):
             return None
+        if attr == "root" and one.name.startswith("mcp.types."):
+            return one.name  # also of what another rule has unwrapped already
         if attr == "__init__":
             return one.name
         owner = self.api.owner(one.name, attr)
         # A method of pydantic is one of every model.
-        return owner or (one.name if attr.startswith(("model_", "dict", "json", "copy", "parse_")) else None)
+        return owner or (one.name if attr.startswith(("model_", "dict", "json", "copy", "parse_", "__dict__")) else None)
+
+    def _held(self, items: Iterable[Known | None]) -> Iterator[str]:
+        """The classes in a container's items, however deep."""
+        for item in items:
+            for one in members(item):
+                if isinstance(one, Instance):
+                    yield one.name
+                    yield from self._held(one.args)
 
     def _inherited(self, name: str, attr: str) -> str | None:
         """The SDK class from which a class of the project has an attribute that it does not define itself."""
         path, _, qualified = name.partition(OWN)
         module = self.inference.world.module_at(path)
         node = module.defined.get(qualified)
-        if not isinstance(node, ast.ClassDef) or attr in module.scopes[node].bindings:
+        if not isinstance(node, ast.ClassDef):
+            return None
+        # A field of a model that is declared anew is still that field.
+        if attr in module.scopes[node].bindings and attr not in FIELDS:
             return None
         for base in node.bases:
             known = self.inference.type(base, module)
@@ -164,7 +183,7 @@ class Symbols:
     def _is_wanted(self, node: ast.expr) -> bool:
         """Whether something of the SDK may be called here."""
         if isinstance(node, ast.Attribute):
-            return node.attr in WANTED or _root(node) in self.roots
+            return node.attr in self.wanted or _root(node) in self.roots
         if isinstance(node, ast.Name):
             return (
                 node.id in WANTED

@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 FIELDS = frozenset(
     {
         "clientInfo", "costPriority", "createMessage", "createdAt", "destructiveHint", "elicitationId", "hasMore", "idempotentHint",
@@ -52,7 +54,18 @@ METHODS = frozenset(
         "send_resource_updated", "send_roots_list_changed", "send_tool_list_changed", "set_logging_level", "settings", "sse_app",
         "sse_client", "stdio_client", "streamable_http_app", "streamable_http_client", "streamablehttp_client",
         "subscribe_resource", "tool", "unsubscribe_resource", "uri", "validate_redirect_uri", "validate_scope", "warning",
-        "code", "__init__", "stdio_server",
+        "code", "__init__", "stdio_server", "parse_obj", "parse_raw", "model_construct", "model_json_schema", "copy",
     }
 )  # fmt: skip
-WANTED = FIELDS | CLASSES | METHODS
+NEAR: Mapping[str, bytes] = {
+    **dict.fromkeys(("dump_json", "dump_python"), b"TypeAdapter"),
+    **dict.fromkeys(
+        ("fragment", "host", "password", "path", "port", "query", "query_params", "scheme", "unicode_host", "unicode_string", "username"),
+        b".uri",
+    ),
+    "id": b"JSONRPCError",
+    "__dict__": b"__dict__",
+}
+"""Names that are too common to be looked for everywhere, each with a word that has to stand in the file as well."""
+
+WANTED = FIELDS | CLASSES | METHODS | NEAR.keys()
