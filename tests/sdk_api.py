@@ -21,8 +21,20 @@ from pathlib import Path
 ROOTS = ("mcp", "mcp_types")
 # What people use although its name begins with an underscore.
 KNOWN = frozenset(
-    ["_experimental_handlers", "_lowlevel_server", "_mcp_server", "_prompt_manager", "_request_context", "_resource_manager"]
-    + ["_request_handlers", "_session_manager", "_tool_cache", "_tool_manager", "_initialization_state", "_custom_starlette_routes"]
+    {
+        "_custom_starlette_routes",
+        "_experimental_handlers",
+        "_initialization_state",
+        "_lowlevel_server",
+        "_mcp_server",
+        "_prompt_manager",
+        "_request_context",
+        "_request_handlers",
+        "_resource_manager",
+        "_session_manager",
+        "_tool_cache",
+        "_tool_manager",
+    }
 )
 # What is run as a program, or needs a package that is no part of a plain installation.
 PASSED_OVER = ("mcp.cli", "mcp.server.__main__", "mcp.client.__main__", "mcp.server.fastmcp.utilities.logging")
@@ -70,7 +82,7 @@ class _Api:
         """Every public name of a module and what it stands for; "" for what has no name of its own, such as a constant."""
         out = {}
         for name, value in sorted(vars(module).items()):
-            if name.startswith("_") or isinstance(value, types.ModuleType) and value.__name__.partition(".")[0] not in ROOTS:
+            if name.startswith("_") or (isinstance(value, types.ModuleType) and value.__name__.partition(".")[0] not in ROOTS):
                 continue
             if isinstance(value, types.ModuleType):
                 out[name] = f"{value.__name__.replace('mcp_types', 'mcp.types')}"
@@ -109,7 +121,7 @@ class _Api:
             hints = {key: field.annotation for key, field in fields.items()}
         attributes = {}
         for key in hints:
-            if not key.startswith(("model_", "__")) and not any(key in _own_hints(base) for base in bases) or key in fields:
+            if (not key.startswith(("model_", "__")) and not any(key in _own_hints(base) for base in bases)) or key in fields:
                 attributes[key] = self.type(fields[key].annotation if key in fields else hints[key])
         methods = {}
         for key, value in [*vars(cls).items()]:

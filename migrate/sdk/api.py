@@ -62,7 +62,8 @@ class Api:
 
     def exported_new(self, module: str, name: str) -> str | None:
         """The canonical name behind an import in the newer release."""
-        return self.new["modules"].get(module, {}).get(name)
+        found = self.new["modules"].get(module, {}).get(name)
+        return None if found is None else str(found)
 
     def stays(self, module: str, name: str) -> bool:
         """Whether `from module import name` works in the newer release."""
@@ -203,4 +204,4 @@ def _named(known: Known | None) -> Iterator[str]:
 @cache
 def load() -> Api:
     """The table of this package; reading it costs 7 ms, so it is read for projects that import the SDK only."""
-    return Api(json.loads(files("mcp_migrate.rules").joinpath("mcp2", "api.json").read_text(encoding="utf-8")))
+    return Api(json.loads(files("mcp_migrate.rules").joinpath("mcp2").joinpath("api.json").read_text(encoding="utf-8")))

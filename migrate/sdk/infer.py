@@ -16,6 +16,7 @@ from .types import ADAPTER, NONE, OWN, ClassOf, Either, Function, Instance, Know
 
 _MAX_DEPTH = 40
 _ITERATES = frozenset({"list", "set", "frozenset", "sorted", "reversed", "iter", "tuple", "filter", "deque"})
+_GIVING = _ITERATES | {"next", "enumerate", "zip", "cast", "getattr", "super"}
 _CONTAINERS = frozenset({"list", "set", "frozenset", "tuple", "Iterable", "AsyncIterable", "deque"})
 _GENERIC = {
     "List": "list",
@@ -203,8 +204,9 @@ class Inference:
                 return thing
             if thing.name == "tuple":
                 place = index.value if isinstance(index, ast.Constant) and isinstance(index.value, int) else None
-                if isinstance(index, ast.UnaryOp) and isinstance(index.op, ast.USub) and isinstance(index.operand, ast.Constant):
-                    place = -int(index.operand.value)  # type: ignore[arg-type]
+                match index:
+                    case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int(back))):
+                        place = -back
                 return thing.args[place] if place is not None and -len(thing.args) <= place < len(thing.args) else None
             return thing.args[-1] if thing.name in ("list", "dict") else None
 
@@ -212,9 +214,8 @@ class Inference:
 
     def _call(self, node: ast.Call, module: Module) -> Known | None:
         func = node.func
-        if isinstance(func, ast.Name) and func.id in ("next", *_ITERATES, "enumerate", "zip", "cast", "getattr", "super"):
-            if not self.bindings(func.id, func, module):
-                return self._builtin(func.id, node, module)
+        if isinstance(func, ast.Name) and func.id in _GIVING and not self.bindings(func.id, func, module):
+            return self._builtin(func.id, node, module)
         callee = self.type(func, module)
         if callee is None:
             return self._known_call(node, module)
@@ -440,7 +441,7 @@ class Inference:
         for binding in scope.bindings[name]:
             by_statement.setdefault(module.statement(binding.node) or binding.node, []).append(binding)
         found: list[Binding] = []
-        current = module.statement(node)
+        current: ast.AST | None = module.statement(node)
         # A use in the header of a compound statement, or on the right of its own assignment, sees what came before.
         own = (
             by_statement.get(current, [])
@@ -460,7 +461,7 @@ class Inference:
                 ]
                 if inside:
                     found += inside
-                    if _is_definite(sibling, [binding for binding in by_statement.get(sibling, [])], by_statement):
+                    if _is_definite(sibling, list(by_statement.get(sibling, [])), by_statement):
                         return _distinct(found)
             if above is None or above is scope.node:
                 break
@@ -701,7 +702,7 @@ class Inference:
             if "staticmethod" not in decorators:
                 where = f"{module.path}{OWN}{module.qualified(owner)}"
                 return ClassOf(where) if "classmethod" in decorators else Instance(where)
-        handed = self._handed(function, arguments.index(node) if node in arguments else -1, module)  # type: ignore[arg-type]
+        handed = self._handed(function, arguments.index(node) if node in arguments else -1, module)
         if handed is not None:
             return handed
         return self._fixture(name, function, module) or self._passed(function, name, module)
@@ -746,7 +747,7 @@ class Inference:
 
     def _passed(self, function: Def, name: str, module: Module) -> Known | None:
         """What all calls of a function hand over for a parameter."""
-        if ("passed", function, name) in self._busy or function.name.startswith("__") and function.name != "__init__":
+        if ("passed", function, name) in self._busy or (function.name.startswith("__") and function.name != "__init__"):
             return None
         self._busy.add(("passed", function, name))
         try:
@@ -880,9 +881,9 @@ class Inference:
                 case ast.IfExp(test=test, body=body) if child is body:
                     found = self._tested(test, text, module)
                 case ast.BoolOp(op=ast.And(), values=values) if child in values:
-                    found = next((f for v in values[: values.index(child)] if (f := self._tested(v, text, module)) is not None), None)  # type: ignore[arg-type]
+                    found = next((f for v in values[: values.index(child)] if (f := self._tested(v, text, module)) is not None), None)
                 case ast.BoolOp(op=ast.Or(), values=values) if child in values:
-                    found = next((f for v in values[: values.index(child)] if (f := self._refused(v, text, module)) is not None), None)  # type: ignore[arg-type]
+                    found = next((f for v in values[: values.index(child)] if (f := self._refused(v, text, module)) is not None), None)
                 case ast.match_case(pattern=pattern):
                     outer = module.parents.get(above)
                     if isinstance(outer, ast.Match) and dotted(outer.subject) == text and child is not pattern:

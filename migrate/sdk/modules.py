@@ -152,11 +152,11 @@ class Module:
         """What the methods of each class give to `self.x`, by x; an annotated one has its type as value."""
         found: dict[ast.ClassDef, dict[str, list[Binding]]] = defaultdict(lambda: defaultdict(list))
         for node in self.nodes:
-            if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store) and isinstance(node.value, ast.Name):
-                if node.value.id in ("self", "cls"):
+            match node:
+                case ast.Attribute(value=ast.Name(id="self" | "cls"), attr=attr, ctx=ast.Store()):
                     owner = next((above for above in self.around(node) if isinstance(above, ast.ClassDef)), None)
                     if owner is not None:
-                        found[owner][node.attr] += self._stored(node)
+                        found[owner][attr] += self._stored(node)
         return found
 
     @cached_property
@@ -199,8 +199,7 @@ class Module:
     def _index(self) -> None:
         self.scopes[self.tree] = Scope(self.tree, None)
         pending: list[tuple[ast.AST, Scope]] = [(child, self.scopes[self.tree]) for child in reversed(self.tree.body)]
-        for child in self.tree.body:
-            self.parents[child] = self.tree
+        self.parents.update((child, self.tree) for child in self.tree.body)
         while pending:
             node, scope = pending.pop()
             inner = scope
@@ -244,8 +243,7 @@ class Module:
             case ast.Import(names=aliases):
                 for alias in aliases:
                     name = alias.asname or alias.name.partition(".")[0]
-                    target = alias.name if alias.asname else name
-                    scope.bindings[name].append(Binding(How.IMPORTED, alias, target=target))
+                    scope.bindings[name].append(Binding(How.IMPORTED, alias, target=alias.name if alias.asname else name))
             case ast.ImportFrom():
                 base = self.imported_from(node)
                 for alias in node.names:

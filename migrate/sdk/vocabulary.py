@@ -34,9 +34,10 @@ CLASSES = frozenset(
         "FastMCP", "FastMCPError", "FileResource", "FunctionResource", "HttpResource", "DirectoryResource", "JSONRPCMessage", "MCPServer",
         "McpError", "Meta", "OAuthClientProvider", "OAuthClientMetadata", "OAuthClientInformationFull", "PrivateKeyJWTOAuthProvider",
         "RFC7523OAuthClientProvider", "ReadResourceRequestParams", "RequestContext", "RequestParams", "RequestResponder", "Resource",
-        "ResourceLink", "ResourceReference", "ResourceTemplate", "ResourceUpdatedNotificationParams", "Root", "Server", "ServerNotification",
-        "ServerRequest", "ServerResult", "ServerSession", "SessionMessage", "Settings", "StreamableHTTPServerTransport",
-        "StreamableHTTPTransport", "StreamableHttpParameters", "SubscribeRequestParams", "TextResource", "BinaryResource",
+        "ResourceLink", "ResourceReference", "ResourceTemplate", "ResourceUpdatedNotificationParams", "Root", "Server",
+        "ServerNotification", "ServerRequest", "ServerResult", "ServerSession", "SessionMessage", "Settings",
+        "StreamableHTTPServerTransport", "StreamableHTTPTransport", "StreamableHttpParameters", "SubscribeRequestParams",
+        "TextResource", "BinaryResource",
         "TextResourceContents", "Tool", "UnsubscribeRequestParams", "UrlElicitationRequiredError", "MCPError",
     }
 )  # fmt: skip

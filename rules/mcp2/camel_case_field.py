@@ -68,7 +68,7 @@ def _patterns(fact: Symbol, ctx: Context) -> Iterator[Edit]:
 
 
 def _may_be_ours(fact: Symbol, name: str, ctx: Context) -> bool:
-    """Whether a field read from something unknown is likely to be one of the SDK: the file works with it, and nothing of the project has one."""
+    """Whether a field of something unknown is likely to be the SDK's: the file works with it, and no class of the project has one."""
     node = ctx.module.at(fact.span)
     if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in ("self", "cls"):
         return False
