@@ -576,6 +576,10 @@ class Inference:
             known = self._attribute(known, part)
         return known
 
+    def dotted_name(self, name: str, module: Module) -> Known | None:
+        """What an absolute dotted name leads to, as imports of a file see it."""
+        return self._imported(name, module)
+
     def dotted(self, name: str) -> Known | None:
         """What a dotted name of the SDK stands for."""
         name = f"mcp.types{name.removeprefix('mcp_types')}" if name.partition(".")[0] == "mcp_types" else name

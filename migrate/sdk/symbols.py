@@ -15,6 +15,14 @@ from .vocabulary import FIELDS, NEAR, WANTED
 _DOTTED = re.compile(r"mcp(\.[A-Za-z_]\w*)+")
 _REFLECTION = frozenset({"getattr", "hasattr", "setattr", "delattr"})
 UNKNOWN = "?"
+_DUMPS = frozenset({"model_dump", "model_dump_json", "dict", "json"})
+# Texts of the SDK's own that code compares with, by what they come from.
+_SAID = {
+    "McpError": "mcp.shared.exceptions.McpError.__name__",
+    "mcp.shared.exceptions.McpError": "mcp.shared.exceptions.McpError.__name__",
+    "Timed out while waiting": "mcp.shared.exceptions.McpError.message",
+    "Timed out while waiting for response": "mcp.shared.exceptions.McpError.message",
+}
 
 
 class Symbols:
@@ -58,6 +66,8 @@ class Symbols:
                     yield from self._class(cls, SymbolUse.PATTERN, node)
                 case ast.Constant(value=str(text)) if text.startswith("mcp.") and _DOTTED.fullmatch(text):
                     yield from self._text(node, text)
+                case ast.Constant(value=str(text)) if text in _SAID:
+                    yield self._symbol(node, _SAID[text], SymbolUse.TEXT)
 
     def _symbol(self, node: ast.AST, key: str, use: SymbolUse, *, sure: bool = True) -> Symbol:
         return Symbol(self.module.span(node), key, self.module.qualified(node), use, sure)
@@ -103,7 +113,7 @@ class Symbols:
         if not isinstance(one, Instance | ClassOf):
             return None
         if OWN in one.name:
-            return self._inherited(one.name, attr)
+            return self._inherited(one.name, attr) or (self._dumped(one.name) if attr in _DUMPS and isinstance(one, Instance) else None)
         if one.name == ADAPTER and attr in ("dump_json", "dump_python"):
             return next((name for name in self._held(one.args) if self.api.is_class(name)), None)
         if one.name == URI:
@@ -117,6 +127,34 @@ class Symbols:
         owner = self.api.owner(one.name, attr)
         # A method of pydantic is one of every model.
         return owner or (one.name if attr.startswith(("model_", "dict", "json", "copy", "parse_", "__dict__")) else None)
+
+    def _dumped(self, name: str, depth: int = 3) -> str | None:
+        """A model of the SDK that a model of the project holds, and dumps with its own fields."""
+        path, _, qualified = name.partition(OWN)
+        module = self.inference.world.module_at(path)
+        node = module.defined.get(qualified)
+        if not isinstance(node, ast.ClassDef) or not depth or not self._is_model(node, module):
+            return None
+        for statement in node.body:
+            if isinstance(statement, ast.AnnAssign):
+                for held in self._held((self.inference.annotated(statement.annotation, module),)):
+                    if OWN in held and (inner := self._dumped(held, depth - 1)):
+                        return inner
+                    if self.api.has_new_names(held) and held.startswith("mcp.types."):
+                        return held
+        return None
+
+    def _is_model(self, node: ast.ClassDef, module: Module, depth: int = 5) -> bool:
+        for base in node.bases:
+            known = self.inference.type(base, module)
+            if isinstance(known, ClassOf) and known.name == "pydantic.main.BaseModel":
+                return True
+            if isinstance(known, ClassOf) and OWN in known.name and depth:
+                above = self.inference.world.module_at(known.name.partition(OWN)[0])
+                inner = above.defined.get(known.name.partition(OWN)[2])
+                if isinstance(inner, ast.ClassDef) and self._is_model(inner, above, depth - 1):
+                    return True
+        return False
 
     def _held(self, items: Iterable[Known | None]) -> Iterator[str]:
         """The classes in a container's items, however deep."""
@@ -179,6 +217,11 @@ class Symbols:
                     yield self._symbol(node, f"{owner}.{attr}", SymbolUse.GETATTR, sure=not is_open(base))
                 if base is None:
                     yield self._symbol(node, f"{UNKNOWN}.{attr}", SymbolUse.GETATTR, sure=False)
+            case ast.Call(func=ast.Name(id="dict" | "vars" as name), args=[ast.Name() | ast.Attribute() as subject], keywords=[]):
+                if not self.inference.bindings(name, node, self.module):
+                    base = self.inference.type(subject, self.module)
+                    for owner in dict.fromkeys(self._owners(base, "__dict__")):
+                        yield self._symbol(node, f"{owner}.__dict__", SymbolUse.GETATTR, sure=not is_open(base))
 
     def _is_wanted(self, node: ast.expr) -> bool:
         """Whether something of the SDK may be called here."""
@@ -187,6 +230,7 @@ class Symbols:
         if isinstance(node, ast.Name):
             return (
                 node.id in WANTED
+                or node.id in self.roots
                 or node.id in self.derived
                 or any(target.rpartition(".")[2] in WANTED for target in self.imported.get(node.id, ()))
             )

@@ -34,7 +34,7 @@ CLASSES = frozenset(
         "FastMCP", "FastMCPError", "FileResource", "FunctionResource", "HttpResource", "DirectoryResource", "JSONRPCMessage", "MCPServer",
         "McpError", "Meta", "OAuthClientProvider", "OAuthClientMetadata", "OAuthClientInformationFull", "PrivateKeyJWTOAuthProvider",
         "RFC7523OAuthClientProvider", "ReadResourceRequestParams", "RequestContext", "RequestParams", "RequestResponder", "Resource",
-        "ResourceLink", "ResourceReference", "ResourceTemplate", "ResourceUpdatedNotificationParams", "Root", "Server",
+        "ResourceLink", "ResourceReference", "ResourceTemplate", "ResourceUpdatedNotificationParams", "ResourceContents", "Root", "Server",
         "ServerNotification", "ServerRequest", "ServerResult", "ServerSession", "SessionMessage", "Settings",
         "StreamableHTTPServerTransport", "StreamableHTTPTransport", "StreamableHttpParameters", "SubscribeRequestParams",
         "TextResource", "BinaryResource",
@@ -55,7 +55,7 @@ METHODS = frozenset(
         "send_resource_updated", "send_roots_list_changed", "send_tool_list_changed", "set_logging_level", "settings", "sse_app",
         "sse_client", "stdio_client", "streamable_http_app", "streamable_http_client", "streamablehttp_client",
         "subscribe_resource", "tool", "unsubscribe_resource", "uri", "validate_redirect_uri", "validate_scope", "warning",
-        "code", "__init__", "stdio_server", "parse_obj", "parse_raw", "model_construct", "model_json_schema", "copy",
+        "code", "get_resource", "__init__", "stdio_server", "parse_obj", "parse_raw", "model_construct", "model_json_schema", "copy",
     }
 )  # fmt: skip
 NEAR: Mapping[str, bytes] = {
@@ -66,6 +66,8 @@ NEAR: Mapping[str, bytes] = {
     ),
     "id": b"JSONRPCError",
     "__dict__": b"__dict__",
+    "__name__": b"McpError",
+    "message": b"Timed out while waiting",
 }
 """Names that are too common to be looked for everywhere, each with a word that has to stand in the file as well."""
 
