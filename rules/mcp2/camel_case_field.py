@@ -32,7 +32,7 @@ def check(fact: Symbol, ctx: Context) -> Iterator[Finding]:
     if _is_for_both(fact, name, ctx):
         return
     if owner == UNKNOWN:
-        if name in ONLY and _may_be_ours(fact, name, ctx):
+        if name in ONLY and _may_be_ours(fact, name, ctx) and not ctx.sdk.is_moved(ctx.file.source.path):
             yield ctx.finding(fact, Applicability.UNSAFE, message=f"version 2 of the SDK spells `{name}` in snake case")
     elif ctx.sdk.api.renamed(owner, name) is not None:
         # Where it may be something else as well, the new name would break that.

@@ -34,13 +34,13 @@ def check(fact: Symbol, ctx: Context) -> Iterator[Finding]:
     if fact.use is not SymbolUse.READ:
         return
     for node in _codes(fact, ctx):
-        match _value(node):
-            case int(_TIMEOUT) if not _knows(fact, "REQUEST_TIMEOUT", -32001, ctx):
-                yield ctx.finding(fact, Applicability.UNSAFE if fact.sure else Applicability.MANUAL, hint=hints["timeout"])
-            case int(value) if value == _NOT_FOUND and not _knows(fact, "INVALID_PARAMS", -32602, ctx):
-                yield ctx.finding(fact, hint=hints["not_found"])
-            case int(value) if value == _UNKNOWN and not _knows(fact, "INTERNAL_ERROR", -32603, ctx):
-                yield ctx.finding(fact, hint=hints["unknown"])
+        value = _value(node)
+        if value == _TIMEOUT and not _knows(fact, "REQUEST_TIMEOUT", -32001, ctx):
+            yield ctx.finding(fact, Applicability.UNSAFE if fact.sure else Applicability.MANUAL, hint=hints["timeout"])
+        elif value == _NOT_FOUND and not _knows(fact, "INVALID_PARAMS", -32602, ctx):
+            yield ctx.finding(fact, hint=hints["not_found"])
+        elif value == _UNKNOWN and not _knows(fact, "INTERNAL_ERROR", -32603, ctx):
+            yield ctx.finding(fact, hint=hints["unknown"])
 
 
 def fix(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit | Import]:
@@ -78,7 +78,7 @@ def _knows(fact: Symbol, name: str, code: int, ctx: Context) -> bool:
     above: ast.AST | None = next((one for one in ctx.module.around(node) if isinstance(one, Def | ast.Module)), None) if node is not None else None
     return above is not None and any(
         (isinstance(inner, ast.Name) and inner.id == name)
-        or (isinstance(inner, ast.Attribute) and inner.attr == name)
+        or (isinstance(inner, ast.Attribute) and inner.attr == name and _value(inner) is None)
         or (isinstance(inner, ast.UnaryOp | ast.Constant) and _value(inner) == code)
         for inner in ast.walk(above)
     )

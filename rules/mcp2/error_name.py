@@ -19,7 +19,7 @@ _NAMES = frozenset({"__name__", "__qualname__"})
 
 def check(fact: Symbol, ctx: Context) -> Iterator[Finding]:
     node = ctx.module.at(fact.span)
-    if fact.use is not SymbolUse.TEXT or node is None:
+    if fact.use is not SymbolUse.TEXT or node is None or ctx.sdk.is_moved(ctx.file.source.path):
         return
     compared = next((above for above in ctx.module.around(node) if isinstance(above, ast.Compare)), None)
     if compared is None or ctx.module.statement(compared) is not ctx.module.statement(node):

@@ -25,6 +25,8 @@ class _Schema(NamedTuple):
 
 
 def check(fact: Symbol, ctx: Context) -> Iterator[Finding]:
+    if ctx.sdk.is_moved(ctx.file.source.path):
+        return
     for schema in _schemas(fact, ctx):
         if schema.node.keys and any(isinstance(key, ast.Constant) and key.value == "type" for key in schema.node.keys):
             yield ctx.finding(fact, span=ctx.module.span(schema.node))
