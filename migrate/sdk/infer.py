@@ -10,6 +10,7 @@ import ast
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Protocol
 
+from ..facts.gates import HANDLER_MODULE
 from .api import Api
 from .modules import COMPREHENSIONS, Binding, Def, How, Module, Scope, dotted, looped
 from .types import ADAPTER, NONE, OWN, ClassOf, Either, Function, Instance, Known, ModuleOf, either, is_open, members
@@ -47,9 +48,8 @@ _GENERIC = {
     "ContextVar": "ContextVar",
 }
 _BUILTINS = frozenset({"str", "int", "float", "bool", "bytes", "dict", "list", "tuple", "set", "object", "None"})
-<<<<<<< HEAD
+_SERVER = "mcp.server.lowlevel.server.Server"
 _CONTEXT = "mcp.shared.context.RequestContext"
-=======
 # Classes of pydantic that the SDK's own are made with; where they are imported from, and where they are defined.
 _PYDANTIC: Mapping[str, str] = {
     **{f"pydantic.{name}": f"pydantic.networks.{name}" for name in ("AnyUrl", "FileUrl", "AnyHttpUrl", "HttpUrl")},
@@ -59,7 +59,6 @@ _PYDANTIC: Mapping[str, str] = {
     "pydantic.TypeAdapter": ADAPTER,
     "pydantic.type_adapter.TypeAdapter": ADAPTER,
 }
->>>>>>> types
 _FIRST_WAITS = frozenset({"wait_for", "shield", "ensure_future", "create_task", "wait"})
 _RUNS = frozenset({"run", "run_until_complete"})
 # What v1 handed to functions that its decorators took, by decorator and position.
@@ -357,13 +356,9 @@ class Inference:
                 if inner is not None:
                     return ClassOf(inner)
                 return Function(f"{name}.{attr}", one)
-<<<<<<< HEAD
-            case Instance(name=name) if name in ("list", "dict", "tuple", "str", "ContextVar"):
-=======
             case Instance(name="ExceptionInfo", args=(inside,)):
                 return inside if attr == "value" else None
-            case Instance(name=name) if name in ("list", "dict", "tuple", "str"):
->>>>>>> types
+            case Instance(name=name) if name in ("list", "dict", "tuple", "str", "ContextVar"):
                 return Function(f"{name}.{attr}", one)
             case Instance(name=name, args=[Instance() as session, *_]) if name == _CONTEXT and attr == "session":
                 return session
@@ -765,7 +760,8 @@ class Inference:
         for decorator in function.decorator_list:
             called = decorator.func if isinstance(decorator, ast.Call) else decorator
             known = self.type(called, module) if isinstance(called, ast.Attribute) else None
-            types = _HANDED.get(known.name, ()) if isinstance(known, Function) else ()
+            name = known.name.replace(f"{HANDLER_MODULE}{OWN}", f"{OWN}{_SERVER}.") if isinstance(known, Function) else ""
+            types = _HANDED.get(name.rpartition(OWN)[2], ())
             offset = place - (1 if isinstance(module.parents.get(function), ast.ClassDef) else 0)
             if 0 <= offset < len(types) and types[offset]:
                 return Instance(types[offset])
