@@ -1,9 +1,11 @@
-"""Which findings about questions to the client the rules of the SDK have, so that the others keep silent."""
+"""Which findings about questions and changes the rules of the SDK have, so that the others keep silent."""
 
 from __future__ import annotations
 
 from ..facts.model import Call, Opening, Symbol, SymbolUse
 from ..rule import Context
+
+_SESSION = "mcp.server.session.ServerSession."
 
 
 def is_told(fact: Call | Opening, ctx: Context) -> bool:
@@ -19,3 +21,11 @@ def is_told(fact: Call | Opening, ctx: Context) -> bool:
         return any(one.module.path == ctx.file.source.path and one.module.span(one.handler) == fact.span for one in openings)
     symbols = (other for other in ctx.project.of(ctx.file.source.path, Symbol) if other.use is SymbolUse.CALL)
     return any(other.span == fact.span and known.at(ctx.file.source.path, other) is not None for other in symbols)
+
+
+def is_told_elsewhere(fact: Call, ctx: Context) -> bool:
+    """Whether a rule of the SDK looks after a change that is told to one of its sessions."""
+    if ctx.project.sdk is None:
+        return False
+    symbols = ctx.project.of(ctx.file.source.path, Symbol)
+    return any(other.span == fact.span and other.use is SymbolUse.CALL and str(other.key).startswith(_SESSION) for other in symbols)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from weakref import WeakKeyDictionary
@@ -287,6 +287,8 @@ _READING = frozenset(
         "model_json_schema", "partition", "rpartition", "rstrip", "split", "splitlines", "startswith", "strip", "title", "upper", "values",
     }
 )  # fmt: skip
+# Of these, those that may ask somebody else: what is done twice for every client should not.
+_FETCHING = frozenset({"check_client_capability", "get", "get_context", "json"})
 _MODULES = ("os.path.", "json.dumps", "json.loads", "os.getenv", "os.environ.get", "textwrap.", "re.")
 _TELLING = frozenset({"critical", "debug", "error", "exception", "info", "log", "notice", "report_progress", "warn", "warning"})
 _DISPLAYS = (
@@ -299,8 +301,9 @@ _DISPLAYS = (
 class Quiet:
     """Decides what can be done again and nobody will notice: what is not known to be so is not."""
 
-    def __init__(self, questions: Questions, asking: set[ast.Call]) -> None:
-        self.questions, self.asking = questions, asking
+    def __init__(self, questions: Questions, asking: Collection[ast.Call] = (), *, twice: bool = False) -> None:
+        """`twice` asks for more: that it may be done twice for clients that have seen it done once."""
+        self.questions, self.asking, self.reading = questions, asking, _READING - _FETCHING if twice else _READING
 
     def before(self, function: Def, module: Module) -> bool:
         """Whether everything in a function that may run before its last question is so."""
@@ -346,12 +349,12 @@ class Quiet:
                 other = self.questions.sdk.module_at(path)
                 inner = other.defined.get(qualified)
                 return isinstance(inner, Def) and not inner.decorator_list and self._block(inner.body, other, depth + 1, until=False)
-            if isinstance(one, Function) and one.name.rpartition(".")[2] in _TELLING | _READING:
+            if isinstance(one, Function) and one.name.rpartition(".")[2] in _TELLING | self.reading:
                 return True
         if isinstance(call.func, ast.Attribute):
             if last in _TELLING and any(word in dotted(call.func.value).lower() for word in ("log", "ctx", "context")):
                 return True
-            return last in _READING or name.startswith(_MODULES) or name == "mcp_questions.asker"
+            return last in self.reading or name.startswith(_MODULES) or name == "mcp_questions.asker"
         return False
 
     def _is_plain_class(self, name: str) -> bool:
@@ -421,7 +424,7 @@ def _leaves(block: Sequence[ast.stmt]) -> bool:
     return bool(block) and isinstance(block[-1], ast.Return | ast.Raise)
 
 
-def _waits_for(call: ast.Call, asking: set[ast.Call]) -> bool:
+def _waits_for(call: ast.Call, asking: Collection[ast.Call]) -> bool:
     """`asyncio.wait_for(ctx.elicit(...), 60)`."""
     return dotted(call.func).rpartition(".")[2] in _WAITING and bool(call.args) and call.args[0] in asking
 

@@ -160,7 +160,7 @@ def _ask(question: Question, function: Def, found: Questions) -> Ask | None:
     arguments = [*question.call.args, *(keyword.value for keyword in question.call.keywords)]
     tests = [one.test if isinstance(one, ast.If) else one.value for one in before]
     names = _names([*arguments, *tests], function, module, {context, target})
-    quiet = Quiet(found, set())
+    quiet = Quiet(found, twice=True)
     if names is None or not all(quiet.expression(argument, module) for argument in arguments):
         return None
     if not all(_is_placeable(name, answer, function, module) for name in ("Annotated", "Resolve", *(need.name for need in needs))):
@@ -218,7 +218,7 @@ def _before(
 ) -> list[ast.Assign | ast.If] | None:
     """What stands before a question, as far as the question may depend on it; None if something there does more than decide."""
     copied: list[ast.Assign | ast.If] = []
-    quiet = Quiet(found, set())
+    quiet = Quiet(found, twice=True)
     for number, statement in enumerate(block):
         match statement:
             case ast.Expr(value=ast.Constant(value=str())) if number == 0:
@@ -362,7 +362,7 @@ def _use(entry: Entry, call: ast.Call, ask: Ask, found: Questions) -> Use | None
         return None
     before = _before(function.body[:index], module, found, {handed.id})
     given = tuple((name, values[name]) for name in parameters if name in ask.names)
-    quiet = Quiet(found, set())
+    quiet = Quiet(found, twice=True)
     if before is None or not all(quiet.expression(value, module) for _, value in given):
         return None
     tests = [one.test if isinstance(one, ast.If) else one.value for one in before]
@@ -447,6 +447,9 @@ def _parameter(function: Def, text: str, module: Module) -> Edit:
     places = [*arguments.posonlyargs, *arguments.args]
     required = len(places) - len(arguments.defaults)
     source = module.source
+    if not places:
+        start = module.span(arguments.kwonlyargs[0]).start
+        return Edit(Span(start, start), f"{text}, ")
     if required < len(places):
         start = module.span(places[required]).start
         line = source.utf8[lines.line_start(source, start) : start].decode()

@@ -23,7 +23,8 @@ def check(fact: Symbol, ctx: Context) -> Iterator[Finding]:
         if found is not None:
             entry, question, verdict = found
             line = question.module.source.position(question.module.span(question.call).start).line
-            message = f"`{entry.function.name}` asks its client in line {line} of {question.module.path}, which ends a 2026-07-28 request"
+            path = question.module.path.replace("{", "{{").replace("}", "}}")
+            message = f"`{entry.function.name}` asks its client in line {line} of {path}, which fails on every 2026-07-28 connection"
             yield _finding(fact, verdict, ctx, message)
         return
     question = questions.questions(ctx.project).at(ctx.file.source.path, fact)
