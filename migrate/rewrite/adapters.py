@@ -235,8 +235,8 @@ def _table(node: ast.Attribute, name: str, project: Project, module: Module, sur
                             Edit(Span(module.span(node.value).end, behind), ", "),
                             Edit(Span(end, closing), ")"),
                         ),
-                        Applicability.UNSAFE,
-                        "the handler is called without a client: what it asks of the session fails",
+                        sure if _method(key, project, module) else Applicability.UNSAFE,
+                        "outside of a request the handler is called without a client, as before",
                     )
     return None
 
