@@ -255,14 +255,9 @@ def _update(node: ast.AST | None, project: Project, module: Module, sure: Applic
     match node:
         case ast.Call(func=ast.Attribute(value=session), args=[uri], keywords=[]) if _subscribes(project):
             start, end = module.span(session)
-            return Use(
-                "listening",
-                (
-                    Edit(Span(start, start), f"{NAME}.resource_updated("),
-                    Edit(Span(end, module.span(uri).start), ", "),
-                ),
-                sure,
-            )
+            opening = module.source.utf8.index(b"(", module.span(node.func).end) + 1
+            gap = ", " if opening == module.span(uri).start else ","
+            return Use("listening", (Edit(Span(start, start), f"{NAME}.resource_updated("), Edit(Span(end, opening), gap)), sure)
     return None
 
 
