@@ -8,7 +8,7 @@ import pytest
 from fixture_cases import FIXTURES, OTHERS, Case, Mark, cases, marks, plain
 from mcp_migrate import catalog, engine
 from mcp_migrate.project import Project, read
-from mcp_migrate.rewrite.module import parts_of
+from mcp_migrate.rewrite import written
 from mcp_migrate.rule import Entry, Era, Finding
 from mcp_migrate.source import Source
 
@@ -85,6 +85,6 @@ def found(project: Project, findings: list[Finding]) -> list[Mark]:
 
 
 def texts(fixed: engine.Fixed) -> dict[str, str]:
-    """The program as it is now, without the boundary module, which has tests of its own."""
+    """The program as it is now, without the modules that `fix` writes, which have tests of their own."""
     made = {**{path: file.source.text for path, file in fixed.project.files.items()}, **fixed.created}
-    return {path: text for path, text in made.items() if parts_of(text) is None}
+    return {path: text for path, text in made.items() if written.parts(text) is None}

@@ -235,8 +235,8 @@ def _table(node: ast.Attribute, name: str, project: Project, module: Module, sur
                             Edit(Span(module.span(node.value).end, behind), ", "),
                             Edit(Span(end, closing), ")"),
                         ),
-                        Applicability.UNSAFE,
-                        "the handler is called without a client: what it asks of the session fails",
+                        sure if _method(key, project, module) else Applicability.UNSAFE,
+                        "outside of a request the handler is called without a client, as before",
                     )
     return None
 
@@ -255,14 +255,9 @@ def _update(node: ast.AST | None, project: Project, module: Module, sure: Applic
     match node:
         case ast.Call(func=ast.Attribute(value=session), args=[uri], keywords=[]) if _subscribes(project):
             start, end = module.span(session)
-            return Use(
-                "listening",
-                (
-                    Edit(Span(start, start), f"{NAME}.resource_updated("),
-                    Edit(Span(end, module.span(uri).start), ", "),
-                ),
-                sure,
-            )
+            opening = module.source.utf8.index(b"(", module.span(node.func).end) + 1
+            gap = ", " if opening == module.span(uri).start else ","
+            return Use("listening", (Edit(Span(start, start), f"{NAME}.resource_updated("), Edit(Span(end, opening), gap)), sure)
     return None
 
 
