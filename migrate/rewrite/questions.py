@@ -15,6 +15,7 @@ from ..project import Project, is_test
 from ..sdk.modules import Def, How, Module, dotted
 from ..sdk.types import OWN, ClassOf, Function, Instance, is_open, members
 
+FILE_NAME = "mcp_questions.py"  # what `fix` writes; see `rounds`
 CONTEXTS = ("mcp.server.fastmcp.server.Context", "mcp.server.mcpserver.context.Context")
 SESSION = "mcp.server.session.ServerSession"
 _REQUESTS = (*CONTEXTS, "mcp.shared.context.RequestContext", "mcp.server.context.ServerRequestContext")
@@ -102,7 +103,7 @@ class Questions:
     def all(self) -> tuple[Question, ...]:
         found: dict[tuple[str, ast.AST], Question] = {}
         for path, file in self.project.files.items():
-            if is_test(path) or not any(word in file.source.utf8 for word in _WORDS):
+            if is_test(path) or path.rpartition("/")[2] == FILE_NAME or not any(word in file.source.utf8 for word in _WORDS):
                 continue
             for fact in self.project.of(path, Symbol):
                 question = self._question(fact, path)

@@ -16,9 +16,8 @@ from ..sdk.modules import How, Module, dotted
 from ..source import Span
 from . import homes, lines, resolvers, written
 from .edits import Edit
-from .questions import Entry, Opening, Question, Questions, questions
+from .questions import FILE_NAME, Entry, Opening, Question, Questions, questions
 
-FILE_NAME = "mcp_questions.py"
 NAME = FILE_NAME.removesuffix(".py")
 _ORIGIN = """\
 Written by mcp-migrate {version} for this server, which owns it. To get it anew, delete it and run `mcp-migrate fix`."""

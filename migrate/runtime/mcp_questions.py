@@ -28,6 +28,7 @@ from mcp.server.elicitation import (
     UrlElicitationResult,
     render_elicitation_schema,
 )
+from mcp.types.version import is_version_at_least
 from pydantic import BaseModel, ValidationError
 
 Parameters = ParamSpec("Parameters")
@@ -136,7 +137,7 @@ class Asker:
 
     def _answers_later(self) -> bool:
         version = getattr(self.ctx, "protocol_version", None)
-        return isinstance(version, str) and version >= "2026-07-28" and _round.get() is not None
+        return isinstance(version, str) and is_version_at_least(version, "2026-07-28") and _round.get() is not None
 
     async def _ask(self, request: types.InputRequest, kind: type[Result]) -> Result:
         run = _round.get()
