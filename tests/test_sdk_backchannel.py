@@ -8,17 +8,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import sdk
 from fixture_cases import FIXTURES, plain
 from mcp_migrate import catalog, engine
 from mcp_migrate.project import Project, read
 from mcp_migrate.rewrite import rounds
 from mcp_migrate.source import Source
 
-import sdk
-
 CATALOG = catalog.load()
 ANSWERS = ["accept", "decline", "cancel"]
-CLIENT = r'''
+CLIENT = r"""
 import asyncio, json, logging, os, sys, warnings
 warnings.simplefilter("ignore")
 logging.disable(logging.CRITICAL)
@@ -94,7 +93,7 @@ found = {}
 for answer in answers:
     found[answer] = asyncio.run(main())
 print(json.dumps(found))
-'''
+"""
 RUN = """\
 import server
 server.mcp.run()
@@ -108,6 +107,8 @@ CASES: dict[str, list[tuple[str, str, dict[str, Any]]]] = {
     "several_questions": [("tool", "plan", {"city": "Rome"})],
     "work_first": [("tool", "order", {"item": "pen"}), ("prompt", "choose", {"item": "pen"})],
     "another_module": [("tool", "delete", {"path": "/nowhere/at/all"})],
+    "written_before": [("tool", "write", {"title": "rain"}), ("tool", "research", {"topic": "snow"})],
+    "on_one_day_only": [("tool", "book", {"date": "monday"}), ("tool", "book", {"date": "friday"})],
     "low_level": [("tool", "roots", {})],
 }
 OVER_STDIO = ["refused_before", "several_questions"]
@@ -164,7 +165,8 @@ print(json.dumps(asyncio.run(asyncio.wait_for(main(), 20))))
 
 def test_the_module_is_that_of_the_package() -> None:
     text = rounds.render()
-    assert "def asks(" in text and "def asker(" in text
+    assert "def asks(" in text
+    assert "def asker(" in text
     compile(text, "mcp_questions.py", "exec")
 
 
@@ -175,7 +177,10 @@ def written(case: str, folder: Path, rule: str = "server_question") -> tuple[Pat
     texts = {path.name if path.parent.name == "before" else "server.py": plain(path.read_text(encoding="utf-8")) for path in files}
     fixed = engine.fix(Project.link(read(Source(path, text)) for path, text in texts.items()), CATALOG, unsafe=True)
     before, after = folder / "before", folder / "after"
-    for home, made in ((before, texts), (after, {**{path: file.source.text for path, file in fixed.project.files.items()}, **fixed.created})):
+    for home, made in (
+        (before, texts),
+        (after, {**{path: file.source.text for path, file in fixed.project.files.items()}, **fixed.created}),
+    ):
         home.mkdir()
         for path, text in made.items():
             (home / path).write_text(text, encoding="utf-8")

@@ -443,7 +443,7 @@ def _holder(node: ast.AST, module: Module) -> ast.ExceptHandler | None:
     for above in module.around(node):
         if isinstance(above, Def):
             return None
-        if isinstance(above, ast.Try | ast.TryStar) and child in above.body:
+        if isinstance(above, ast.Try) and child in above.body:
             for handler in above.handlers:
                 kinds = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
                 everything = any(kind is None or dotted(kind).endswith("BaseException") for kind in kinds)

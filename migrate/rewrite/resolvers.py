@@ -79,7 +79,12 @@ def plan(question: Question, found: Questions) -> Plan | None:
         others = [one for one in found.all if any(other.function is entry.function for other in found.reach(one).entries)]
         called = any(True for _ in found.callers(entry.function, module))
         named = [node for node in module.nodes if isinstance(node, Def) and node.name == entry.function.name]
-        if len(named) > 1 or others != [question] or called or any("Resolve(" in module.text(p.annotation) for p in _parameters(entry.function) if p.annotation):
+        if (
+            len(named) > 1
+            or others != [question]
+            or called
+            or any("Resolve(" in module.text(p.annotation) for p in _parameters(entry.function) if p.annotation)
+        ):
             return None
     ask = _ask(question, function, found)
     if ask is None:
@@ -95,8 +100,8 @@ def plan(question: Question, found: Questions) -> Plan | None:
             return None
         uses = []
         for step in calls:
-            entry = next((one for one in reach.entries if one.function is step.function), None)
-            use = _use(entry, step.call, ask, found) if entry is not None else None
+            tool = next((one for one in reach.entries if one.function is step.function), None)
+            use = _use(tool, step.call, ask, found) if tool is not None else None
             if use is None:
                 return None
             uses.append(use)
@@ -114,7 +119,9 @@ def edits(plan: Plan, tree: Tree, found: Questions) -> Iterator[Edit | Import]:
         assert function is not None
         shared = _free(f"ask_{function.name.lstrip('_')}", module)
         body = [*_copied(plan.ask.copied, module, found, step), f"return {plan.ask.call}"]
-        yield _above(module, function, _def(shared, _signature(function, plan.ask.names, module), _returns(plan.ask, plan.ask.optional), body, step))
+        yield _above(
+            module, function, _def(shared, _signature(function, plan.ask.names, module), _returns(plan.ask, plan.ask.optional), body, step)
+        )
     for use in plan.uses:
         name = _free(f"ask_{use.entry.function.name.lstrip('_')}", module)
         body = [*_copied(use.copied, module, found, step)]
@@ -157,15 +164,16 @@ def _ask(question: Question, function: Def, found: Questions) -> Ask | None:
     if before is None or made is None:
         return None
     call, marker, answer, needs = made
+    before = _needed(before, [*question.call.args, *(keyword.value for keyword in question.call.keywords)])
     arguments = [*question.call.args, *(keyword.value for keyword in question.call.keywords)]
     tests = [one.test if isinstance(one, ast.If) else one.value for one in before]
-    names = _names([*arguments, *tests], function, module, {context, target})
+    names = _names([*arguments, *tests], function, module, {context, target}, _given(before))
     quiet = Quiet(found, twice=True)
     if names is None or not all(quiet.expression(argument, module) for argument in arguments):
         return None
     if not all(_is_placeable(name, answer, function, module) for name in ("Annotated", "Resolve", *(need.name for need in needs))):
         return None
-    given = {target.id for one in before if isinstance(one, ast.Assign) for target in one.targets if isinstance(target, ast.Name)}
+    given = _given(before)
     gone: list[ast.stmt] = []
     rest = [node for statement in function.body[index + 1 :] for node in ast.walk(statement)]
     rest += [node for one in before if isinstance(one, ast.If) for statement in one.body for node in ast.walk(statement)]
@@ -181,7 +189,9 @@ def _ask(question: Question, function: Def, found: Questions) -> Ask | None:
     # What is copied for something that goes has to go as a whole, or not at all.
     kept = [one for one in before if isinstance(one, ast.Assign) and one not in gone]
     needed = {node.id for one in kept for node in ast.walk(one.value) if isinstance(node, ast.Name)}
-    gone = [one for one in gone if not (isinstance(one, ast.Assign) and isinstance(one.targets[0], ast.Name) and one.targets[0].id in needed)]
+    gone = [
+        one for one in gone if not (isinstance(one, ast.Assign) and isinstance(one.targets[0], ast.Name) and one.targets[0].id in needed)
+    ]
     return Ask(
         question,
         target,
@@ -213,9 +223,7 @@ def _asked(question: Question, function: Def, found: Questions) -> tuple[int, st
     return None
 
 
-def _before(
-    block: Sequence[ast.stmt], module: Module, found: Questions, closed: Collection[str]
-) -> list[ast.Assign | ast.If] | None:
+def _before(block: Sequence[ast.stmt], module: Module, found: Questions, closed: Collection[str]) -> list[ast.Assign | ast.If] | None:
     """What stands before a question, as far as the question may depend on it; None if something there does more than decide."""
     copied: list[ast.Assign | ast.If] = []
     quiet = Quiet(found, twice=True)
@@ -223,7 +231,9 @@ def _before(
         match statement:
             case ast.Expr(value=ast.Constant(value=str())) if number == 0:
                 continue
-            case ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name(id=name)))) if name in _TELLING and not _mentions(statement, closed):
+            case ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name(id=name)))) if name in _TELLING and not _mentions(
+                statement, closed
+            ):
                 continue  # told a little later
             case ast.Assign(targets=[ast.Name()], value=value) if quiet.expression(value, module) and not _mentions(value, closed):
                 copied.append(statement)
@@ -236,29 +246,47 @@ def _before(
     return copied
 
 
+def _needed(before: Sequence[ast.Assign | ast.If], asked: Sequence[ast.expr]) -> list[ast.Assign | ast.If]:
+    """Of what stands before a question, the tests, and what they and the question depend on."""
+    names = {inner.id for node in asked for inner in ast.walk(node) if isinstance(inner, ast.Name)}
+    found: list[ast.Assign | ast.If] = []
+    for one in reversed(before):
+        node = one.test if isinstance(one, ast.If) else one.value
+        target = None if isinstance(one, ast.If) else one.targets[0]
+        if target is None or (isinstance(target, ast.Name) and target.id in names):
+            found.insert(0, one)
+            names |= {inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name)}
+    return found
+
+
 def _mentions(node: ast.AST, names: Collection[str]) -> bool:
     return any(isinstance(inner, ast.Name) and inner.id in names for inner in ast.walk(node))
 
 
-def _names(nodes: Sequence[ast.expr], function: Def, module: Module, closed: Collection[str]) -> frozenset[str] | None:
+def _given(copied: Sequence[ast.Assign | ast.If]) -> set[str]:
+    return {target.id for one in copied if isinstance(one, ast.Assign) for target in one.targets if isinstance(target, ast.Name)}
+
+
+def _names(
+    nodes: Sequence[ast.expr], function: Def, module: Module, closed: Collection[str], given: Collection[str]
+) -> frozenset[str] | None:
     """The names that expressions use; None if one of them is known in the function alone and cannot be handed over."""
     local = module.scopes[function].bindings
     top = module.scopes[module.tree].bindings
     own = {inner.id for node in nodes for inner in ast.walk(node) if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Store)}
     names = {inner.id for node in nodes for inner in ast.walk(node) if isinstance(inner, ast.Name)} - own
-    parameters = {p.arg for p in _parameters(function)}
+    parameters = {p.arg: p for p in _parameters(function)}
     for name in names:
         if name in closed:
             return None
         if name in parameters:
+            if "alias" in module.text(parameters[name]):  # the SDK hands it over by its other name
+                return None
             continue
         if name in local:
-            # Given before, by a statement that is copied.
-            if not all(binding.how is How.VALUE and not binding.path for binding in local[name]):
+            if name not in given:  # by a statement that is copied
                 return None
-        elif name not in top and name not in _BUILTINS:
-            return None
-        elif _is_hidden(name, function, module):
+        elif (name not in top and name not in _BUILTINS) or _is_hidden(name, function, module):
             return None
     return frozenset(names)
 
@@ -332,7 +360,8 @@ def _is_replaceable(ask: Ask, function: Def) -> bool:
 
 def _context(ask: Ask) -> ast.arg:
     function, origin = ask.question.function, ask.question.origin
-    assert function is not None and isinstance(origin, ast.Name)
+    assert function is not None
+    assert isinstance(origin, ast.Name)
     return next(p for p in _parameters(function) if p.arg == origin.id)
 
 
@@ -349,7 +378,11 @@ def _use(entry: Entry, call: ast.Call, ask: Ask, found: Questions) -> Use | None
     asking = ask.question.function
     assert asking is not None
     index = next((number for number, statement in enumerate(function.body) if any(node is call for node in ast.walk(statement))), None)
-    if index is None or not _is_first(call, function.body[index], module) or any(isinstance(argument, ast.Starred) for argument in call.args):
+    if (
+        index is None
+        or not _is_first(call, function.body[index], module)
+        or any(isinstance(argument, ast.Starred) for argument in call.args)
+    ):
         return None
     parameters = [p.arg for p in asking.args.args]
     values = dict(zip(parameters, call.args, strict=False)) | {keyword.arg: keyword.value for keyword in call.keywords if keyword.arg}
@@ -365,8 +398,9 @@ def _use(entry: Entry, call: ast.Call, ask: Ask, found: Questions) -> Use | None
     quiet = Quiet(found, twice=True)
     if before is None or not all(quiet.expression(value, module) for _, value in given):
         return None
+    before = _needed(before, [value for _, value in given])
     tests = [one.test if isinstance(one, ast.If) else one.value for one in before]
-    names = _names([*(value for _, value in given), *tests], function, module, {handed.id})
+    names = _names([*(value for _, value in given), *tests], function, module, {handed.id}, _given(before))
     if names is None or not all(
         _is_placeable(name, ask.answer, function, module) for name in ("Annotated", "Resolve", *(need.name for need in ask.needs))
     ):
@@ -400,9 +434,7 @@ def _is_first(call: ast.Call, statement: ast.stmt, module: Module) -> bool:
 def _is_joinable(use: Use) -> bool:
     """Whether the question's own names can stand in the tool's resolver."""
     given = {name for name, value in use.given if not _is_name(value, name)}
-    copied = {target.id for one in use.ask.copied if isinstance(one, ast.Assign) for target in one.targets if isinstance(target, ast.Name)}
-    own = {target.id for one in use.copied if isinstance(one, ast.Assign) for target in one.targets if isinstance(target, ast.Name)}
-    return not ((given | copied) & (use.names | own))
+    return not ((given | _given(use.ask.copied)) & (use.names | _given(use.copied)))
 
 
 # -- text ----------------------------------------------------------------------------

@@ -77,7 +77,8 @@ def _verdict(question: Question, found: Questions) -> Verdict:
 def asked(question: Question, ctx: Context) -> Iterator[Edit | Import | NewFile]:
     """The question goes through `asker`, and the tools of this file that it is part of run again with its answer."""
     module, call = question.module, question.call
-    assert isinstance(call.func, ast.Attribute) and question.origin is not None
+    assert isinstance(call.func, ast.Attribute)
+    assert question.origin is not None
     receiver, origin = module.span(call.func.value), module.span(question.origin)
     if isinstance(call.func.value, ast.Name) and call.func.value is not question.origin:
         yield Edit(receiver, f"{NAME}.asker({module.text(question.origin)})")

@@ -33,7 +33,11 @@ def check(fact: Symbol, ctx: Context) -> Iterator[Finding]:
 def _fields(module: Module, name: str) -> Iterator[ast.AnnAssign]:
     node = module.defined.get(name)
     for statement in node.body if isinstance(node, ast.ClassDef) else ():
-        if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name) and "ClassVar" not in ast.unparse(statement.annotation):
+        if (
+            isinstance(statement, ast.AnnAssign)
+            and isinstance(statement.target, ast.Name)
+            and "ClassVar" not in ast.unparse(statement.annotation)
+        ):
             members = [*_members(statement.annotation)]
             texts = [member for member in members if _is_texts(member)]
             several = len({dotted(member) for member in members if dotted(member) in _PRIMITIVES}) > 1

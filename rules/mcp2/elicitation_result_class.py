@@ -41,9 +41,7 @@ def _tested(fact: Symbol, ctx: Context) -> Iterator[ast.expr]:
     elif fact.use is SymbolUse.IMPORT and isinstance(named, ast.alias):
         for call in (*module.calls.get("isinstance", ()), *module.calls.get("issubclass", ())):
             names = [node for node in ast.walk(call) if isinstance(node, ast.Name) and node.id == (named.asname or named.name)]
-            places += [
-                node for node in names if any(one.node is named for one in ctx.sdk.inference.bindings(node.id, node, module))
-            ]
+            places += [node for node in names if any(one.node is named for one in ctx.sdk.inference.bindings(node.id, node, module))]
     for place in places:
         above = module.parents.get(place)
         call = module.parents.get(above) if isinstance(above, ast.Tuple) else above

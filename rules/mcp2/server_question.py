@@ -21,9 +21,9 @@ def check(fact: Symbol, ctx: Context) -> Iterator[Finding]:
     if fact.key in questions.REGISTERS:
         found = _registered(fact, ctx)
         if found is not None:
-            entry, question, verdict = found
-            line = question.module.source.position(question.module.span(question.call).start).line
-            path = question.module.path.replace("{", "{{").replace("}", "}}")
+            entry, asked, verdict = found
+            line = asked.module.source.position(asked.module.span(asked.call).start).line
+            path = asked.module.path.replace("{", "{{").replace("}", "}}")
             message = f"`{entry.function.name}` asks its client in line {line} of {path}, which fails on every 2026-07-28 connection"
             yield _finding(fact, verdict, ctx, message)
         return

@@ -60,7 +60,11 @@ def _change(fact: Symbol, ctx: Context) -> _Change | None:
                 origin = origin.value
             known = ctx.sdk.type(origin, module)
             ours = [*members(known)]
-            if not dotted(origin) or is_open(known) or not all(isinstance(one, Instance) and one.name in questions.CONTEXTS for one in ours):
+            if (
+                not dotted(origin)
+                or is_open(known)
+                or not all(isinstance(one, Instance) and one.name in questions.CONTEXTS for one in ours)
+            ):
                 return None
             # Two statements on one line have no line between them.
             source, span = module.source, module.span(statement)
@@ -68,7 +72,9 @@ def _change(fact: Symbol, ctx: Context) -> _Change | None:
             if source.utf8[lines.line_start(source, span.start) : span.start].strip() or (rest and not rest.startswith(b"#")):
                 return None
             values = [*args, *(keyword.value for keyword in keywords)]
-            if any(isinstance(inner, ast.Call) and dotted(inner.func) not in ("AnyUrl", "str") for value in values for inner in ast.walk(value)):
+            if any(
+                isinstance(inner, ast.Call) and dotted(inner.func) not in ("AnyUrl", "str") for value in values for inner in ast.walk(value)
+            ):
                 return None
             arguments = ", ".join(module.text(value) for value in values)
             return _Change(statement, f"await {module.text(origin)}.{ctx.entry.data[name][0]}({arguments})")
