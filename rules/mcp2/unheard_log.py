@@ -16,4 +16,4 @@ def check(fact: Symbol, ctx: Context) -> Iterator[Finding]:
     ]
     if calls and fact == calls[0]:
         count = len({call.span for call in calls})
-        yield ctx.finding(fact, message=ctx.entry.message.replace("{count}", "one call" if count == 1 else f"{count} calls"))
+        yield ctx.finding(fact, message=ctx.entry.message.replace("{count}", "once" if count == 1 else f"{count} times"))
