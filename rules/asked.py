@@ -27,7 +27,7 @@ def is_told(fact: Call | Opening, ctx: Context) -> bool:
 
 
 def is_told_elsewhere(fact: Call, ctx: Context) -> bool:
-    """Whether a rule of the SDK looks after a change that is told to one of its sessions."""
+    """Whether a rule of the SDK looks after what is sent through one of its sessions."""
     if ctx.project.sdk is None:
         return False
     symbols = ctx.project.of(ctx.file.source.path, Symbol)

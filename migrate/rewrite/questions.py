@@ -192,12 +192,25 @@ class Questions:
             if key:
                 return Entry(module, function, decorator, key)
         name = f"{module.path}{OWN}{module.qualified(function)}"
+        for other, call in self._handed(function):
+            if any(isinstance(one, Function) and one.name == name for one in members(self.sdk.type(call.args[0], other))):
+                key = self._registers(call.func, other)
+                if key:
+                    return Entry(module, function, None, key)
         for other, call in self.sdk.callers("add_tool"):
             if call.args and any(isinstance(one, Function) and one.name == name for one in members(self.sdk.type(call.args[0], other))):
                 key = next((one.name for one in members(self.sdk.type(call.func, other)) if isinstance(one, Function)), "")
                 if key in _ADDERS:
                     return Entry(module, function, None, key)
         return None
+
+    def _handed(self, function: Def) -> Iterator[tuple[Module, ast.Call]]:
+        """Calls such as `mcp.tool()(function)`."""
+        word = f"({function.name})".encode()
+        for path, file in self.project.files.items():
+            if word in file.source.utf8:
+                other = self.sdk.module_at(path)
+                yield from ((other, call) for call in other.calls.get("", ()) if isinstance(call.func, ast.Call) and len(call.args) == 1)
 
     def _registers(self, decorator: ast.expr, module: Module) -> str:
         if not isinstance(decorator, ast.Call):

@@ -59,7 +59,14 @@ def _verdict(question: Question, found: Questions) -> Verdict:
     plan = resolvers.plan(question, found)
     if plan is not None:
         return Verdict(Way.RESOLVER, Applicability.SAFE, plan=plan, openings=openings)
-    if openings:
+    if not openings:  # what else these functions ask is as much a part of them
+        tools = {entry.function for entry in reach.entries}
+        beside = [one for one in found.all if one is not question and tools & {entry.function for entry in found.reach(one).entries}]
+        openings = tuple(opening for one in beside for opening in found.openings(one))
+        if openings:
+            line = openings[0].module.source.position(openings[0].module.span(openings[0].handler).start).line
+            return Verdict(Way.NONE, Applicability.MANUAL, f"nothing is rewritten as long as line {line} lets the action go on without an answer")
+    elif openings:
         line = openings[0].module.source.position(openings[0].module.span(openings[0].handler).start).line
         reason = f"nothing is rewritten as long as line {line} lets the action go on without an answer"
         return Verdict(Way.NONE, Applicability.MANUAL, reason, openings=openings)

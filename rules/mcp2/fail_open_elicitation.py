@@ -15,11 +15,16 @@ if TYPE_CHECKING:
 
 
 def check(fact: Symbol, ctx: Context) -> Iterator[Finding]:
-    question = questions.questions(ctx.project).at(ctx.file.source.path, fact)
+    known = questions.questions(ctx.project)
+    question = known.at(ctx.file.source.path, fact)
     if question is None:
         return
     verdict = rounds.verdict(question, ctx.project)
+    earlier = known.all[: known.all.index(question)]
+    told = {opening.handler for one in earlier if one.module is question.module for opening in rounds.verdict(one, ctx.project).openings}
     for opening in verdict.openings:
+        if opening.handler in told:
+            continue  # one handler for several questions
         # What lies in another file is told here, where the question is.
         here = opening.module is question.module
         span = opening.module.span(opening.handler) if here else fact.span
