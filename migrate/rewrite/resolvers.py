@@ -133,7 +133,7 @@ def edits(plan: Plan, tree: Tree, found: Questions) -> Iterator[Edit | Import]:
             body += [*_copied(plan.ask.copied, module, found, step), f"return {plan.ask.call}"]
         signature = _signature(use.entry.function, use.names, module)
         yield _above(module, use.entry.function, _def(name, signature, _returns(plan.ask, use.optional or plan.ask.optional), body, step))
-        yield _parameter(use.entry.function, f"{use.parameter}: Annotated[{plan.ask.answer}, Resolve({name})]", module)
+        yield _parameter(use, f"{use.parameter}: Annotated[{plan.ask.answer}, Resolve({name})]", module)
         if use.call is not None:
             yield Edit(module.span(_handed(use.call, plan.ask)), use.parameter)
     function = plan.ask.question.function
@@ -473,9 +473,13 @@ def _signature(function: Def, names: Collection[str], module: Module) -> str:
     return ", ".join(parts)
 
 
-def _parameter(function: Def, text: str, module: Module) -> Edit:
-    """One more parameter, before those that have a default."""
+def _parameter(use: Use, text: str, module: Module) -> Edit:
+    """One more parameter, before those that have a default; in place of the context, where only the question needed that."""
+    function = use.entry.function
     arguments = function.args
+    context = _useless(use)
+    if context is not None:
+        return Edit(module.span(context), text)
     places = [*arguments.posonlyargs, *arguments.args]
     required = len(places) - len(arguments.defaults)
     source = module.source
@@ -492,6 +496,18 @@ def _parameter(function: Def, text: str, module: Module) -> Edit:
     line = source.utf8[lines.line_start(source, start) : start].decode()
     gap = f",{source.newline}{line}" if not line.strip() else ", "
     return Edit(Span(end, end), f"{gap}{text}")
+
+
+def _useless(use: Use) -> ast.arg | None:
+    """The parameter that holds the context, if it has no default, and nothing that stays uses it."""
+    handed = _handed(use.call, use.ask) if use.call is not None else use.ask.question.origin
+    assert isinstance(handed, ast.Name)
+    function, arguments = use.entry.function, use.entry.function.args
+    gone = {node for statement in use.ask.gone for node in ast.walk(statement)} if use.call is None else {handed}
+    used = [node for node in ast.walk(function) if isinstance(node, ast.Name) and node.id == handed.id and node not in gone]
+    required = [*arguments.posonlyargs, *arguments.args][: len(arguments.posonlyargs) + len(arguments.args) - len(arguments.defaults)]
+    required += [one for one, default in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True) if default is None]
+    return next((one for one in required if one.arg == handed.id), None) if not used else None
 
 
 def _parameters(function: Def) -> list[ast.arg]:
