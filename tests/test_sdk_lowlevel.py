@@ -151,3 +151,26 @@ def test_the_module_has_the_types_of_the_sdk(tmp_path: Path) -> None:
     argv = [sys.executable, "-m", "mypy", "--strict", "--disable-error-code=import-untyped", f"--python-executable={sdk.python(2)}"]
     done = subprocess.run([*argv, "server.py", adapters.FILE_NAME], cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout
+
+
+@pytest.mark.parametrize("major", [1, 2])
+def test_the_methods_of_requests_are_those_of_the_sdk(major: int) -> None:
+    from mcp_migrate.rewrite import adapters
+
+    code = "import json, mcp.types as t; print(json.dumps({n: getattr(t, n).model_fields['method'].default for n in %r}))"
+    argv = [sdk.python(major), "-c", code % [*adapters.METHODS]]
+    told = json.loads(subprocess.run(argv, capture_output=True, text=True, check=True).stdout)
+    if major == 2:
+        assert told == adapters.METHODS
+    else:  # version 1 has no defaults for some
+        assert all(method in (None, adapters.METHODS[name]) or not isinstance(method, str) for name, method in told.items())
+
+
+@pytest.mark.parametrize(("major", "there"), [(1, True), (2, False)])
+def test_the_decorators_are_those_of_version_1(major: int, there: bool) -> None:
+    from mcp_migrate.rewrite import adapters
+
+    names = [*adapters.DECORATORS, *adapters.TABLES, "request_context"]
+    code = f"from mcp.server import Server; s = Server('s'); print([n for n in {names!r} if hasattr(type(s), n) or n in vars(s)])"
+    found = subprocess.run([sdk.python(major), "-c", code], capture_output=True, text=True, check=True).stdout
+    assert found.strip() == repr(names if there else [])
