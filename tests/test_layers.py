@@ -22,13 +22,16 @@ CHECK = {"source", "facts", "rule"}
 LAYERS: dict[str, set[str]] = {
     "source": set(),
     "facts": {"source"},
-    "project": {"source", "facts"},
+    "manifests": {"source", "facts"},
+    "locks": set(),
+    "project": {"source", "facts", "manifests"},
     "rule": {"source", "facts.model"},
     "scope": set(),
     "rewrite.edits": {"source"},
     "rewrite.lazy": set(),
     "rewrite.places": {"source"},
     "rewrite.tree": {"source", "rewrite.edits", "rewrite.places", "rewrite.lazy"},
+    "rewrite.requirements": {"source", "rewrite.edits", "facts.model"},
     "rewrite.lines": {"source", "facts", "rewrite.edits"},
     "rewrite.cut": TREE | {"rewrite.lines"},
     "rewrite.module": {"runtime", "__version__", "rewrite.joined"},
@@ -45,7 +48,7 @@ LAYERS: dict[str, set[str]] = {
     "selection": {"rule"},
     "bystanders": set(),
     "accept": TREE | {"facts", "scope", "bystanders"},
-    "engine": CHECK | {"project", "catalog", "selection", "accept", "bystanders", "rewrite"},
+    "engine": CHECK | {"project", "manifests", "catalog", "selection", "accept", "bystanders", "rewrite"},
     "files": set(),
     "forecast": {"source", "facts.model", "rule", "project"},
     "house": {"source", "rule"},
@@ -58,7 +61,7 @@ LAYERS: dict[str, set[str]] = {
     "cli": {"*"},
     "terminal": {"baseline", "config", "discover", "selection", "report"},  # the errors that its users can act on
     "run": {"*"},  # what `cli` asks for in one word; it reads the disk and writes nothing
-    "reading": CHECK | {"discover", "house", "project", "feeders", "inline"},
+    "reading": CHECK | {"discover", "house", "manifests", "project", "feeders", "inline"},
     "inline": {"source", "facts", "rewrite.edits", "rewrite.module"},
     "feeders": {"facts", "project"},
     "sieve": {"source", "rule", "baseline", "house", "suppress"},
@@ -72,7 +75,8 @@ LIBRARIES = {
     "libcst": {"rewrite", "rules"},
     "typer": {"cli"},
     "rich": {"cli", "report"},
-    "yaml": {"catalog"},
+    "yaml": {"catalog", "manifests"},
+    "packaging": {"facts"},
     "pathspec": {"discover", "selection"},
 }
 
