@@ -122,7 +122,7 @@ def _comments(source: Source) -> Iterator[tokenize.TokenInfo]:
 
 
 def _marks(source: Source) -> Iterator[tokenize.TokenInfo]:
-    """The comments of files that have no Python in them: our own word in one is proof enough, also in the `<!-- # ... -->` of a document."""
+    """The comments of files without Python: our own word is proof enough of one, also in the `<!-- # ... -->` of a document."""
     for number in range(1, len(source.line_starts) + 1):
         line = source.line(number)
         if _MARK in line and "#" in line:

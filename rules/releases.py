@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from enum import Enum
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..facts.model import FileFacts, Import, Place, Requirement
@@ -23,7 +24,12 @@ _DECORATED = re.compile(
     rb"@[\w.]+\.(?:list_tools|call_tool|list_resources|list_resource_templates|read_resource|list_prompts|get_prompt|completion"
     rb"|set_logging_level|subscribe_resource|unsubscribe_resource|progress_notification)\(\)"
 )
-_GUARDED = re.compile(rb"(?m)^[ \t]*except[ \t]+[^\n]*(?:ImportError|ModuleNotFoundError|AttributeError)")
+# Code that asks which of both it runs with.
+_GUARDED = re.compile(
+    rb"(?m)^[ \t]*except\b[^\n]*(?:ImportError|ModuleNotFoundError|AttributeError|Exception|:[ \t]*$)"
+    rb"|\bversion\([\"']mcp[\"']\)|\bfind_spec\([\"']mcp\b"
+)
+_FROM = re.compile(r"(?m)^[ \t]*from[ \t]+(mcp[\w.]*)[ \t]+import[ \t]+(\([^)]*\)|[^\n#]*)")
 
 
 class Major(Enum):
@@ -49,7 +55,7 @@ def major(ctx: Context, path: str = "") -> Major:
     """What the code around a file is written for: below its folder, or in the whole project where nothing there uses the SDK."""
     folder = (path or ctx.file.source.path).rpartition("/")[0]
     while True:
-        found = ctx.project.remember(f"major {folder}", lambda below=folder: _judged_below(ctx, below))
+        found = ctx.project.remember(f"major {folder}", partial(_judged_below, ctx, folder))
         if found is not Major.NONE or not folder:
             return found
         folder = folder.rpartition("/")[0]
@@ -190,6 +196,9 @@ def _judged(uses: set[Major]) -> Major:
 def _use(ctx: Context, file: FileFacts) -> Major:
     """What one file is written for."""
     names = {*file.imports.values(), *(f"{star}.*" for star in file.stars)}
+    guarded = _GUARDED.search(file.source.utf8) is not None
+    if guarded:  # two imports under one name, of which the table of names has the first
+        names |= {f"{found[1]}.{name}" for found in _FROM.finditer(file.source.text) for name in re.findall(r"\w+", found[2])}
     official = {name for name in names if name.partition(".")[0] in (SDK, "mcp_types") and not _is_own(ctx.project, name)}
     if not official:
         return Major.OTHER if any(name.partition(".")[0] == "fastmcp" for name in names) else Major.NONE
@@ -199,7 +208,7 @@ def _use(ctx: Context, file: FileFacts) -> Major:
         old = old or _DECORATED.search(file.source.utf8) is not None
         new = new or ctx.project.says(file.source.path, b".add_request_handler(")
     if old and new:
-        return Major.BOTH if _GUARDED.search(file.source.utf8) else Major.ONE
+        return Major.BOTH if guarded else Major.ONE
     return Major.ONE if old else Major.TWO if new else Major.EITHER
 
 

@@ -6,7 +6,8 @@ import re
 from typing import NamedTuple
 
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
-from packaging.version import InvalidVersion, Version
+from packaging.version import InvalidVersion
+from packaging.version import Version as Version  # for those who compare
 
 _NUMBERS = re.compile(r"\d+(?:\.\d+)*")
 
@@ -71,10 +72,8 @@ def from_poetry(text: str) -> str | None:
 
 def _after(release: list[int], *, caret: bool) -> str:
     """The first version that `^1.2` or `~1.2` leaves out."""
-    if caret:
-        place = next((number for number, part in enumerate(release) if part), len(release) - 1)
-    else:
-        place = min(1, len(release) - 1)
+    last = len(release) - 1
+    place = next((number for number, part in enumerate(release) if part), last) if caret else min(1, last)
     return ".".join(map(str, [*release[:place], release[place] + 1]))
 
 

@@ -46,7 +46,7 @@ def requirement(text: str, start: int, where: Where) -> Requirement | None:
         span=Span(start, start + len(text.rstrip().encode("utf-8"))),
         key=normalized(found["name"]),
         scope=where.section,
-        specifier=specifier,
+        specifier="".join(specifier.split()),
         extras=tuple(extra.strip() for extra in (found["extras"] or "[]")[1:-1].split(",") if extra.strip()),
         place=where.place,
         versions=Span(start + versions[0], start + versions[1]),

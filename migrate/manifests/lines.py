@@ -62,10 +62,10 @@ def read_cfg(text: str, name: str) -> Iterator[Fact]:
             span = Span(offset(start), offset(start + len(value)))
             yield Requirement(span, "python", "options.python_requires", specifier=value, versions=span)
         elif key == "filterwarnings" and section in ("pytest", "tool:pytest"):
-            if not any("MCPDeprecationWarning" in value for _, value in values):
-                for start, value in values:
-                    if value == "error":
-                        yield Remark(Span(offset(start), offset(start + len(value))), "warnings", section, "filterwarnings")
+            told = any("MCPDeprecationWarning" in value for _, value in values)
+            for start, value in values:
+                if value == "error" and not told:
+                    yield Remark(Span(offset(start), offset(start + len(value))), "warnings", section, "filterwarnings")
 
 
 def script_block(text: str) -> tuple[int, str] | None:

@@ -159,8 +159,8 @@ class _Reader:
         held = self.by_path.get(path)
         if held is None or held.size < 1:
             return ()
-        last = self.by_path[(*path, held.size - 1)]
-        if last.text is None:
+        last = self.by_path.get((*path, held.size - 1))
+        if last is None or last.text is None:
             return ()
         quote = self.text[last.start]
         # `]` is the last character of the list; between it and the last string stand a comma, comments and newlines.

@@ -30,7 +30,7 @@ def read_environment(text: str) -> Iterator[Fact]:
                 if isinstance(item, yaml.MappingNode):
                     for name, listed in _pairs(item):
                         if name == "pip" and isinstance(listed, yaml.SequenceNode):
-                            yield from _listed(text, listed)
+                            yield from _listed(text, listed, Where(Place.DEPENDENCY, "pip"))
                 elif isinstance(item, yaml.ScalarNode) and re.match(r"mcp\b(?!-)", item.value):
                     offset = Offsets(text)
                     span = Span(offset(item.start_mark.index), offset(item.end_mark.index))
@@ -47,7 +47,7 @@ def read_hooks(text: str) -> Iterator[Fact]:
         if isinstance(node, yaml.MappingNode):
             for key, value in _pairs(node):
                 if key == "additional_dependencies" and isinstance(value, yaml.SequenceNode):
-                    yield from _listed(text, value)
+                    yield from _listed(text, value, Where(Place.GROUP, key))
                 else:
                     todo.append(value)
         elif isinstance(node, yaml.SequenceNode):
@@ -77,7 +77,7 @@ def read_examples(text: str) -> Iterator[Fact]:
             yield Remark(Span(offset(start), offset(start + len(found["module"]))), "example", text=found["module"], around=around)
 
 
-def _listed(text: str, node: yaml.SequenceNode) -> Iterator[Requirement]:
+def _listed(text: str, node: yaml.SequenceNode, where: Where) -> Iterator[Requirement]:
     offset = Offsets(text)
     newline = "\r\n" if "\r\n" in text else "\n"
     last = node.value[-1] if node.value else None
@@ -87,9 +87,8 @@ def _listed(text: str, node: yaml.SequenceNode) -> Iterator[Requirement]:
         start = item.start_mark.index + (1 if item.style in ("'", '"') else 0)
         if text[start : start + len(item.value)] != item.value:
             continue
-        found = requirement(
-            item.value, offset(start), Where(Place.DEPENDENCY, "pip", quote='"' if node.flow_style and not item.style else "")
-        )
+        # In a list in one line, a comma would end the entry.
+        found = requirement(item.value, offset(start), replace(where, quote='"' if node.flow_style and not item.style else ""))
         if found is None:
             continue
         entry: tuple[tuple[int, str], ...] = ()

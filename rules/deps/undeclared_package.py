@@ -24,8 +24,8 @@ _ORDER = {
 
 
 def check(fact: Fact, ctx: Context) -> Iterator[Finding]:
-    if not is_moving(ctx):
-        return
+    if SDK not in ctx.project.requirements or not is_moving(ctx):
+        return  # where nothing says what is installed, nobody can tell what is missing
     if isinstance(fact, Borrowed):
         yield from _imported(fact, ctx)
     # A file that is compiled gets it when it is compiled again.
@@ -43,9 +43,9 @@ def fix(fact: Fact, tree: Tree, ctx: Context) -> Iterator[Edit]:
 
 
 def _imported(fact: Borrowed, ctx: Context) -> Iterator[Finding]:
-    """At the import itself, where some file says what is installed: without one, nobody can tell."""
+    """At the import itself."""
     name, path = str(fact.key), ctx.file.source.path
-    if SDK not in ctx.project.requirements or not _is_lost(fact, path, ctx):
+    if not _is_lost(fact, path, ctx):
         return
     taken = any(
         asked.entry and not asked.fixed and name in _lost(asked, file, ctx)
