@@ -48,7 +48,7 @@ from .facts.model import (
     VersionUse,
 )
 from .facts.walk import is_word
-from .manifests.script import inside
+from .manifests.inside import inside
 from .source import Source
 
 F = TypeVar("F", bound=Fact)

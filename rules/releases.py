@@ -121,7 +121,7 @@ def floor(ctx: Context, asked: Requirement) -> str | None:
 
     if asked.key in (SDK, "python") or asked.place is Place.COMMAND:
         return None
-    for line in (*ctx.entry.data["floors"], *ctx.entry.data["floors_of_cli"]):
+    for line in _floors(ctx):
         name, low = line.split()
         if asked.key == name and (limits := bounds(asked.specifier)) is not None and not limits.reaches(Version(low)):
             return low
@@ -233,12 +233,17 @@ def _capped(ctx: Context) -> Iterator[Blocker]:
 
 
 def _unmet(ctx: Context) -> Iterator[Blocker]:
-    names = {line.split()[0] for line in ctx.entry.data["floors"]}
+    names = {line.split()[0] for line in _floors(ctx)}
     for name in sorted(names & ctx.project.requirements.keys()):
         for file, asked in ctx.project.requirements[name]:
             low = floor(ctx, asked) if needs_sdk(file) else None
             if low is not None and raises(asked, low) is not Applicability.SAFE:
                 yield Blocker(file, asked, f"leaves no room for {name} {low}, which mcp 2.3 needs")
+
+
+def _floors(ctx: Context) -> tuple[str, ...]:
+    data = ctx.entry.data
+    return (*data["floors_of_pydantic"], *data["floors"], *data["floors_of_cli"])
 
 
 def _imports(project: Project, module: str) -> bool:

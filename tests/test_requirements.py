@@ -38,6 +38,7 @@ print(json.dumps({
     "extras": mcp.metadata.get_all("Provides-Extra"),
     "requires": mcp.requires,
     "installed": sorted({d.metadata["Name"].lower().replace("_", "-") for d in m.distributions()} - {"pip", "setuptools", "mcp-migrate"}),
+    "pinned": [d.metadata["Name"].lower().replace("_", "-") + "==" + d.version for d in m.distributions()],
     "modules": sorted(m.packages_distributions()) if hasattr(m, "packages_distributions") else None,
     "names": {name: there(name) for name in json.loads(sys.argv[1])},
 }))
@@ -87,6 +88,12 @@ def test_the_floors_are_those_of_the_metadata() -> None:
     assert told.keys() == asked.keys() - {"rich|rich"}
     for name, low in told.items():
         assert {Version(one) for one in asked[name]} == {Version(low)}, name
+
+
+def test_what_pydantic_needs_is_no_more_than_what_is_installed() -> None:
+    installed = dict(line.split("==") for line in release(2)["pinned"])
+    for name, low in (line.split() for line in DATA["floors_of_pydantic"]):
+        assert Version(low) <= Version(installed[name])
 
 
 def test_the_oldest_python_is_that_of_the_metadata() -> None:

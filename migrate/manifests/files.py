@@ -9,7 +9,6 @@ from enum import Enum
 from ..facts.borrowed import BORROWED
 from ..facts.model import Fact, FileFacts, Remark, Requirement
 from ..source import Source
-from . import script
 
 MAX_SIZE = 1_000_000  # what is longer holds data
 
@@ -148,6 +147,8 @@ def _readers(kind: Kind | None, name: str) -> Iterable[Callable[[Source], Iterab
             if name == "tox.ini":
                 yield from _commands()
         case Kind.SETUP:
+            from . import script
+
             yield script.setup
         case Kind.ENVIRONMENT:
             from . import settings

@@ -16,15 +16,30 @@ from .pyproject import read_script
 from .toml import Unread
 
 _LISTS = {"install_requires": Place.DEPENDENCY, "tests_require": Place.GROUP, "setup_requires": Place.GROUP}
-_MARK = b"# /// script"
 
 
-def inside(source: Source) -> Iterator[Fact]:
-    """The facts about distributions in one Python file."""
-    if _MARK in source.utf8:
-        yield from _script(source)
-    if source.path.rpartition("/")[2] == "setup.py":
-        yield from setup(source)
+def block(source: Source) -> Iterator[Fact]:
+    """What a script's own block asks for."""
+    found = script_block(source.text)
+    if found is None:
+        return
+    start = len(source.text[: found[0]].encode("utf-8"))
+    try:
+        facts = list(read_script(found[1]))
+    except Unread:
+        return
+    for fact in facts:
+        if isinstance(fact, Requirement):
+            # The blank at the start of a new line stands for the `#` of the comment.
+            entry = tuple((start + at, re.sub(r"(\r?\n) ", r"\1#", text)) for at, text in fact.entry)
+            yield replace(
+                fact,
+                span=_moved(fact.span, start),
+                versions=_moved(fact.versions, start),
+                brackets=_moved(fact.brackets, start),
+                scope=f"script.{fact.scope}",
+                entry=entry,
+            )
 
 
 def setup(source: Source) -> Iterator[Requirement]:
@@ -91,29 +106,6 @@ def _behind(source: Source, held: ast.List | ast.Tuple) -> tuple[tuple[int, str]
         return ((last.end + rest.end(), f"{entry},"),)
     comment = re.match(rb"[ \t]*#[^\r\n]*", source.utf8[last.end :])
     return ((last.end, ","), (last.end + (comment.end() if comment else 0), entry))
-
-
-def _script(source: Source) -> Iterator[Fact]:
-    block = script_block(source.text)
-    if block is None:
-        return
-    start = len(source.text[: block[0]].encode("utf-8"))
-    try:
-        found = list(read_script(block[1]))
-    except Unread:
-        return
-    for fact in found:
-        if isinstance(fact, Requirement):
-            # The blank at the start of a new line stands for the `#` of the comment.
-            entry = tuple((start + at, re.sub(r"(\r?\n) ", r"\1#", text)) for at, text in fact.entry)
-            yield replace(
-                fact,
-                span=_moved(fact.span, start),
-                versions=_moved(fact.versions, start),
-                brackets=_moved(fact.brackets, start),
-                scope=f"script.{fact.scope}",
-                entry=entry,
-            )
 
 
 def _moved(span: Span, by: int) -> Span:
