@@ -53,7 +53,10 @@ class Blocker(NamedTuple):
 
 def major(ctx: Context, path: str = "") -> Major:
     """What the code around a file is written for: below its folder, or in the whole project where nothing there uses the SDK."""
-    folder = (path or ctx.file.source.path).rpartition("/")[0]
+    path = path or ctx.file.source.path
+    if has_block(ctx, path):
+        return _use(ctx, ctx.project.files[path])
+    folder = path.rpartition("/")[0]
     while True:
         found = ctx.project.remember(f"major {folder}", partial(_judged_below, ctx, folder))
         if found is not Major.NONE or not folder:
@@ -69,7 +72,7 @@ def blocked(ctx: Context) -> str:
 def blockers(ctx: Context, path: str) -> Iterator[Blocker]:
     """The requirements that keep mcp below 2 for a file, nearest first; those that `fix` can raise are none."""
     for one in (*_capped(ctx), *_unmet(ctx)):
-        if is_below(path, scope(one.file.source.path)):
+        if is_about(ctx, one.file.source.path, path):
             yield one
 
 
@@ -156,6 +159,18 @@ def is_moving(ctx: Context) -> bool:
         return written_for is Major.ONE
     asked = [bounds(one.specifier) for _, one in ctx.project.requirements.get(SDK, ())]
     return any(limits is not None and limits.begins_before(Version(ctx.entry.data["sdk"][1])) for limits in asked)
+
+
+def has_block(ctx: Context, path: str) -> bool:
+    """Whether a file is a script that says itself what it needs, and so has an environment of its own."""
+    return path in ctx.project.files and not path.endswith("setup.py") and bool(ctx.project.of(path, Requirement))
+
+
+def is_about(ctx: Context, manifest: str, path: str) -> bool:
+    """Whether what one file asks for is installed with the code at a path."""
+    if has_block(ctx, manifest) or has_block(ctx, path):
+        return manifest == path
+    return is_below(path, scope(manifest))
 
 
 def scope(path: str) -> str:

@@ -93,6 +93,11 @@ def test_a_file_is_read_by_its_name(path: str, kind: Kind | None) -> None:
             '[tool.poetry.dependencies.mcp]\nversion = "1.9.0"\nextras = ["cli"]\n',
             [("mcp", "==1.9.0", ("cli",), Place.DEPENDENCY)],
         ),
+        (
+            "pyproject.toml",
+            '[tool.poetry.dependencies]\nmcp = [{version = "^1.9", python = "<3.12"}, {version = "^1.20", extras = ["cli"]}]\n',
+            [("mcp", ">=1.9,<2", (), Place.DEPENDENCY), ("mcp", ">=1.20,<2", ("cli",), Place.DEPENDENCY)],
+        ),
         ("pyproject.toml", '[project]\nname = "mcp"\nkeywords = ["mcp"]\n', []),
         ("pyproject.toml", 'dependencies = ["mcp"]\n', []),
         ("pyproject.toml", "[project\n", []),
@@ -118,6 +123,7 @@ def test_a_file_is_read_by_its_name(path: str, kind: Kind | None) -> None:
         ("README.md", "Use pip, then install mcp.\n", []),
         ("mcp.json", '{"args": ["--with", "mcp<2", "quotes"]}', [("mcp", "<2", (), Place.COMMAND)]),
         ("mcp.json", '{"args": ["run", "mcp", "mcp<2"]}', []),
+        ("smithery.yaml", "args:\n  - --with\n  - mcp<2\n  - mcp\n", [("mcp", "<2", (), Place.COMMAND)]),
         ("server.json", '{"name": "--with", "value": "mcp<2"}', [("mcp", "<2", (), Place.COMMAND)]),
     ],
 )
@@ -142,6 +148,11 @@ def test_what_a_file_asks_for(path: str, text: str, found: list[tuple[str, str, 
         (".github/workflows/a.yml", 'a:\n- run: "pip install mcp"\n', "a:\n- run: \"pip install 'mcp>=2.3,<3'\"\n"),
         ("run.sh", "uvx --from 'mcp[cli]==1.9' mcp version", "uvx --from 'mcp[cli]>=2.3,<3' mcp version"),
         ("mcp.json", '{"args": ["--with=mcp==1.9"]}', '{"args": ["--with=mcp>=2.3,<3"]}'),
+        (
+            "pyproject.toml",
+            '[project]\ndependencies = ["mcp"]\n[tool.uv.sources]\nmcp = {git = "https://host/mcp"}\n',
+            '[project]\ndependencies = ["mcp"]\n[tool.uv.sources]\nmcp = {git = "https://host/mcp"}\n',
+        ),
         ("setup.py", "setup(install_requires=['mcp'])", "setup(install_requires=['mcp>=2.3,<3'])"),
         ("requirements.txt", "mcp @ git+https://host/mcp@v1\n", "mcp @ git+https://host/mcp@v1\n"),
         ("requirements.txt", "mcp==1.2 --hash=sha256:00\n", "mcp==1.2 --hash=sha256:00\n"),
@@ -187,6 +198,20 @@ def test_a_script_gets_its_own_packages() -> None:
     project = Project.link([read(Source("server.py", block + SERVER))])
     done = engine.fix(project, CATALOG, select=["deps"])
     assert done.texts["server.py"].startswith('# /// script\n# dependencies = [\n#   "mcp>=2.3,<3",\n#   "httpx",\n# ]\n# ///\n')
+
+
+def test_a_script_is_an_environment_of_its_own() -> None:
+    block = '# /// script\n# dependencies = ["mcp", "langchain-mcp-adapters"]\n# ///\nimport httpx\n'
+    files_of = [read(Source("script.py", block + SERVER)), read(Source("server.py", SERVER))]
+    beside = {"requirements.txt": of("requirements.txt", "mcp\n")}
+    done = engine.fix(Project.link(files_of, manifests=beside), CATALOG, select=["deps"])
+    assert done.texts == {"requirements.txt": "mcp>=2.3,<3\n"}
+    assert {(found.path, found.name) for found in done.remaining} >= {("script.py", "old_sdk_pin"), ("script.py", "blocking_package")}
+
+
+def test_the_extra_that_goes_leaves_its_package() -> None:
+    assert fixed("requirements.txt", "mcp[ws]\n", f"import websockets\n{SERVER}") == "mcp>=2.3,<3\nwebsockets\n"
+    assert fixed("requirements.txt", "mcp\n", f"import websockets\n{SERVER}") == "mcp>=2.3,<3\n"
 
 
 def test_several_packages_are_added_at_once() -> None:

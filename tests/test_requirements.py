@@ -72,6 +72,8 @@ def test_the_packages_that_mcp_2_does_not_bring_are_those_that_are_not_installed
 
 def test_the_extras_that_are_gone_are_those_that_only_mcp_1_has() -> None:
     assert {*DATA["gone_extras"]} == {*release(1)["extras"]} - {*release(2)["extras"]}
+    brought = {line.partition("'")[2].rstrip("'"): line.partition(">")[0] for line in release(1)["requires"] if "extra ==" in line}
+    assert [f"{extra} {brought[extra]}" for extra in DATA["gone_extras"]] == [*DATA["gone_with_extras"]]
 
 
 def test_the_floors_are_those_of_the_metadata() -> None:

@@ -30,6 +30,11 @@ _GAP = re.compile(r"(?:[ \t]|\\\r?\n)+")
 _ARGUMENT = re.compile(
     r"""(?P<quote>["'])--(?:with|from|spec)(?P=quote)\s*,\s*(?:["']?value["']?\s*:\s*)?(?P<open>["'])(?P<text>[^"'\n]+)(?P=open)"""
 )
+# And as entries of a YAML list, one a line.
+_ENTRY = re.compile(
+    r"""(?m)^(?P<indent>[ ]*-[ ]+)(?P<quote>["']?)--(?:with|from)(?P=quote)[ ]*\r?\n"""
+    r"""(?P=indent)(?P<open>["']?)(?P<text>[^"'#\s]+)(?P=open)"""
+)
 _JOINED = re.compile(r"""(?P<open>["'])--(?:with|from|spec)=(?P<text>[^"'\n]+)(?P=open)""")
 _LISTED = re.compile(
     r"""(?P<open>["'])pip[0-9.]*(?P=open)\s*,\s*(?P=open)install(?P=open)(?P<rest>(?:\s*,\s*(?P=open)[^"'\n]*(?P=open))*)"""
@@ -44,7 +49,7 @@ def read(text: str, name: str) -> Iterator[Fact]:
     """Every requirement that a command or an argument names, and the other things that the SDK's own command and settings are."""
     offset = Offsets(text)
     yield from _commands(text, offset, name)
-    for pattern in (_ARGUMENT, _JOINED):
+    for pattern in (_ARGUMENT, _ENTRY, _JOINED):
         for found in pattern.finditer(text):
             yield from _one(found["text"], offset(found.start("text")), Where(Place.COMMAND, "--with"))
     for found in _LISTED.finditer(text):

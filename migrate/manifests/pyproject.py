@@ -71,6 +71,9 @@ class _Reader:
         self.text, self.offset = text, offset
         self.items = list(items)
         self.by_path = {item.path: item for item in self.items}
+        self.sourced = {
+            normalized(str(item.path[3])) for item in self.items if item.path[:3] == ("tool", "uv", "sources") and item.path[3:]
+        }
 
     def span(self, start: int, end: int) -> Span:
         return Span(self.offset(start), self.offset(end))
@@ -85,6 +88,8 @@ class _Reader:
                 continue
             where = Where(place, ".".join(map(str, item.path[:-1])))
             found = requirement(item.text, self.offset(item.start + item.opened), where)
+            if found is not None and found.key in self.sourced:
+                found = replace(found, fixed="`tool.uv.sources` says where it comes from")
             if found is not None:
                 yield replace(found, entry=self._behind(item.path[:-1]))
 
@@ -103,8 +108,8 @@ class _Reader:
                 below = item.path[size + 1 :]
                 table = item.path[:size]
                 entry = self._line_behind(last[table]) if table in last else ()
-                if name != "python" and (below == () or below == ("version",)) and item.text is not None:
-                    yield from self._of_table(name, item, item.path[: size + 1], place, entry)
+                if name != "python" and (below == () or (below[-1:] == ("version",) and len(below) < 3)) and item.text is not None:
+                    yield from self._of_table(name, item, (*item.path[: size + 1], *below[:-1]), place, entry)
 
     def _of_table(self, name: str, item: Item, path: Path, place: Place, entry: tuple[tuple[int, str], ...]) -> Iterator[Requirement]:
         specifier = from_poetry(item.text or "")

@@ -11,7 +11,7 @@ from ...rewrite import requirements
 from ...rewrite.edits import Edit
 from ...rule import Applicability, Context, Finding
 from ...source import Span
-from ..releases import SDK, blocked, is_below, is_moving, scope
+from ..releases import SDK, blocked, has_block, is_about, is_below, is_moving, scope
 
 if TYPE_CHECKING:
     from ...rewrite.tree import Tree
@@ -87,26 +87,31 @@ def _leads(asked: Requirement, file: FileFacts) -> bool:
 
 def _serves(file: FileFacts, path: str, ctx: Context) -> bool:
     """Whether a file is about the code at a path: it lies in a folder above it, or has no code below itself."""
-    folder = scope(file.source.path)
-    return is_below(path, folder) or not any(is_below(other, folder) for other in ctx.project.files)
+    manifest = file.source.path
+    if is_about(ctx, manifest, path):
+        return True
+    return not has_block(ctx, path) and not any(is_below(other, scope(manifest)) for other in ctx.project.files)
 
 
 def _is_asked_for(name: str, path: str, ctx: Context) -> bool:
     """Whether a file that is about this code asks for a package, or for mcp with the extra that brings it."""
     extra = _gone(ctx)[name]
     by_sdk = [(file, asked) for file, asked in ctx.project.requirements.get(SDK, ()) if extra and extra in asked.extras]
-    above = any(is_below(path, scope(file.source.path)) for file, _ in ctx.project.requirements.get(SDK, ()))
+    above = any(is_about(ctx, file.source.path, path) for file, _ in ctx.project.requirements.get(SDK, ()))
     # What only developers get is there for tests.
     elsewhere = (Place.COMMAND,) if ctx.project.is_test(path) else (Place.COMMAND, Place.GROUP)
     return any(
-        asked.place not in elsewhere and not asked.fixed and (not above or is_below(path, scope(file.source.path)))
+        asked.place not in elsewhere and not asked.fixed and (not above or is_about(ctx, file.source.path, path))
         for file, asked in (*ctx.project.requirements.get(name, ()), *by_sdk)
     )
 
 
 def _gone(ctx: Context) -> dict[str, str]:
     """The packages that mcp 2 does not bring, with the extra that does."""
-    return {name: extra.rstrip("]") for name, _, extra in (line.partition("[") for line in ctx.entry.data["gone"])}
+    gone = {name: extra.rstrip("]") for name, _, extra in (line.partition("[") for line in ctx.entry.data["gone"])}
+    asked = {extra for _, one in ctx.project.requirements.get(SDK, ()) for extra in one.extras}
+    lost = dict(line.split() for line in ctx.entry.data["gone_with_extras"])
+    return gone | {name: "" for extra, name in lost.items() if extra in asked}
 
 
 def _needed(file: FileFacts) -> frozenset[Span]:
