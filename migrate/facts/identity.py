@@ -112,7 +112,7 @@ def identity(code: Code, places: tuple[Place, ...], hook: Place) -> Identity | U
         return Unknown(f"the initialize answer has no {missing}", place, node)
     scopes = {part.scope for part in parts.values() if part.scope is not None}
     scope = next((around for around in speller.outer if around in scopes), None)
-    if scope is not None and (doubt := _hidden(scope, parts)) is not None:
+    if scope is not None and (doubt := _hidden(scope, parts) or _again(code, scope, hook)) is not None:
         return doubt
     holder = _holder(code, place, home) if any(part.needs is Needs.INSTANCE for part in parts.values()) else ""
     return Identity(place, node, parts["info"], parts["capabilities"], parts.get("instructions"), holder, scope=scope)
@@ -128,6 +128,15 @@ def _hidden(scope: Place, parts: dict[str, Part]) -> Unknown | None:
                     break
                 if binds(around, name):
                     return Unknown(f"`{name}` of the initialize answer means something else in `{around.name}`", scope, part.spelling.node)
+    return None
+
+
+def _again(code: Code, scope: Place, hook: Place) -> Unknown | None:
+    """Whether the function that makes the boundary object runs for each message: what the object keeps of one, the next would miss."""
+    for call in code.callers(hook):
+        around = scope.unit.module.ancestors(call.node)
+        if call.place == scope and call.direct and not any(isinstance(one, ast.For | ast.AsyncFor | ast.While) for one in around):
+            return Unknown(f"who the server is, `{scope.name}` alone knows, which may run anew for each message", scope, call.node)
     return None
 
 

@@ -276,7 +276,7 @@ class Speller:
 def binds(place: Place, name: str) -> bool:
     """Whether a function has a name of its own."""
     function = place.function
-    if function is None:
+    if function is None or any(isinstance(node, ast.Global) and name in node.names for node in place.nodes):
         return False
     args = function.node.args
     rest = {arg.arg for arg in (args.vararg, args.kwarg) if arg is not None}
