@@ -604,8 +604,9 @@ def test_a_handshake_that_works_for_others_is_not_passed_by(opening: str, use: s
         "print('hello', file=sys.stderr)",
         "version = max(SUPPORTED)",
         "self.caps = msg['params'].get('capabilities')",
+        "Params.model_validate(msg['params'])",
     ],
-    ids=["client info", "logged", "log line", "reading call", "capabilities"],
+    ids=["client info", "logged", "log line", "reading call", "capabilities", "checked"],
 )
 def test_a_handshake_that_keeps_its_things_to_itself_is_passed_by(opening: str) -> None:
     assert hook(served(opening, "[]")).strategy is Strategy.DECORATOR

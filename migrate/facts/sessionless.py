@@ -481,8 +481,6 @@ class Sessionless:
                     names = self._names_header(key, place) and self._wants(node, place)
                     if names or self._is_session(value, place, 0) or self._is_session(key, place, 0):
                         yield node
-                case ast.Call(func=ast.Name(id="getattr"), args=[_, _, _]):
-                    continue  # it has a default
                 case ast.Call(func=func) if last(func) not in _SPEAKS | _LOOKS_UP and not self._is_known(node, place):
                     for argument in _arguments(node):
                         if self._is_session(argument, place, 0):
