@@ -92,7 +92,7 @@ def identity(code: Code, places: tuple[Place, ...], hook: Place) -> Identity | U
         if later is None:
             return Unknown("the initialize answer is changed after it was written down", other, changed)
         entries["instructions"] = later, place
-    speller = Speller(code, hook)
+    speller = Speller(code, hook, literal=place.unit is not home)
     parts = _parts(entries, speller)
     if not isinstance(parts, Unknown) and (doubt := _of_instance(code, place, parts)) is not None:
         # What each object is given anew, and nobody changes, is known without one; what only this one knows, where it is at hand.
