@@ -498,8 +498,8 @@ def _dispatchers(file: FileFacts) -> Iterator[Dispatcher]:
     """Functions, tables and registries that route at least two of a server's methods."""
     groups: dict[tuple[str, Shape], list[Handler]] = defaultdict(list)
     for fact in file.facts:
-        if isinstance(fact, Handler) and fact.shape is not Shape.SUBSTRING:
-            tested = fact.shape in (Shape.COMPARE, Shape.CASE)
+        if isinstance(fact, Handler):
+            tested = fact.shape in (Shape.COMPARE, Shape.CASE, Shape.SUBSTRING)
             groups[fact.scope if tested or fact.shape is Shape.TABLE else "", Shape.COMPARE if tested else fact.shape].append(fact)
     for (scope, shape), handlers in groups.items():
         if shape in (Shape.MEMBER, Shape.TYPE):
