@@ -16,7 +16,7 @@ from .facts import vocabulary as words
 from .facts.classify import classify
 from .facts.code import unit_of
 from .facts.collect import collect
-from .facts.gates import beside
+from .facts.gates import beside, is_boundary_module
 from .facts.model import (
     Call,
     Class,
@@ -96,9 +96,9 @@ class Project:
         # The types of expressions cost more than all other facts: only a project that imports the SDK has them asked for.
         self.sdk = Program(self.files, self.module, before) if any(map(_imports_sdk, self.files.values())) else None
         if self.sdk is not None:
-            symbols = {path: self.sdk.symbols(path) for path in self.files}
+            symbols = {path: self.sdk.symbols(path) for path, file in self.files.items() if not is_boundary_module(file.source)}
             self.files = {
-                path: replace(file, facts=(*file.facts, *symbols[path])) if symbols[path] else file for path, file in self.files.items()
+                path: replace(file, facts=(*file.facts, *symbols[path])) if symbols.get(path) else file for path, file in self.files.items()
             }
         self._settle()
 
