@@ -13,7 +13,7 @@ from typing import TypeGuard, cast
 import yaml
 
 from .facts.model import Fact, Symbol
-from .rule import Entry, Rule, Severity
+from .rule import Context, Entry, Rule, Severity
 
 PACKAGE = f"{__package__}.rules"
 ANY = "*"
@@ -54,6 +54,11 @@ class Catalog:
     def module(self, entry: Entry) -> Rule:
         """The module beside an entry, imported when it is first wanted."""
         return cast(Rule, importlib.import_module(f"{PACKAGE}.{entry.pack}.{entry.name}"))
+
+    def obstacle(self, entry: Entry, ctx: Context) -> str:
+        """Why nothing that the rules of an entry's pack want may be done to a file; a pack that knows of such reasons has `obstacle`."""
+        find = getattr(importlib.import_module(f"{PACKAGE}.{entry.pack}"), "obstacle", None)
+        return cast(str, find(ctx)) if find is not None else ""
 
 
 @cache

@@ -94,12 +94,22 @@ def check(
     found: set[Finding] = set()
     for path, file in within(project).items():
         active = chosen - ignored_in(path)
+        obstacles: dict[str, str] = {}  # by pack
         for fact in file.facts:
             for entry in catalog.entries_for(fact):
                 if entry.id in active:
                     ctx = Context(entry, file, project, era, aim)
                     try:
-                        found.update(catalog.module(entry).check(fact, ctx))
+                        new = list(catalog.module(entry).check(fact, ctx))
+                        if any(finding.applicability is not Applicability.MANUAL for finding in new):
+                            if entry.pack not in obstacles:
+                                obstacles[entry.pack] = catalog.obstacle(entry, ctx)
+                            if reason := obstacles[entry.pack]:
+                                new = [
+                                    replace(finding, applicability=Applicability.MANUAL, hint=f"not moved while {reason}")
+                                    for finding in new
+                                ]
+                        found.update(new)
                     except Exception as error:  # a rule may fail in any way, a run must not
                         on_error(_internal(entry.id, path, error))
     return sorted(found, key=_order)
@@ -193,6 +203,8 @@ class _Fixing:
         # What the code needs comes first: the rules about it ask what the code is like before it is moved, and whether it can be.
         self._fix_beside()
         refused = [*self.dropped]
+        # What is left to do there is told, though code that is moved meanwhile gives no occasion to find it.
+        beside = {self._left(finding) for finding in self.find(self.project, within=_beside)} if self.project.manifests else set()
         rounds = 0
         while (changed := self._round()) or self._sweep():
             rounds += bool(changed)
@@ -208,7 +220,7 @@ class _Fixing:
                 if path in old and file.source.text != old[path].source.text
             },
             created={path: self.project.files[path].source.text for path in sorted(self.created)},
-            remaining=[self._left(finding) for finding in self.find(self.project)],
+            remaining=sorted({*(self._left(finding) for finding in self.find(self.project)), *beside}, key=_order),
             applied={path: count for path, count in self.applied.items() if count},
             dropped=(*refused, *self.dropped),
         )

@@ -228,6 +228,26 @@ def test_what_blocks_the_move_keeps_everything_as_it_is() -> None:
     )
 
 
+def test_code_is_moved_with_its_requirement_or_not_at_all() -> None:
+    def moved(text: str) -> dict[str, str]:
+        project = Project.link([read(Source("server.py", SERVER))], manifests={"requirements.txt": of("requirements.txt", text)})
+        return dict(engine.fix(project, CATALOG).texts)
+
+    done = moved("mcp\n")
+    assert done["requirements.txt"] == "mcp>=2.3,<3\n"
+    assert "from mcp.server.mcpserver import MCPServer" in done["server.py"]
+    assert moved("mcp\nlangchain-mcp-adapters\n") == {}
+    assert moved("mcp\npydantic<2\n") == {}
+
+
+def test_what_is_left_beside_moved_code_is_told() -> None:
+    text = '[project]\ndependencies = ["mcp"]\n[tool.pytest.ini_options]\nfilterwarnings = ["error"]\n'
+    project = Project.link([read(Source("server.py", SERVER))], manifests={"pyproject.toml": of("pyproject.toml", text)})
+    done = engine.fix(project, CATALOG)
+    assert {*done.texts} == {"server.py", "pyproject.toml"}
+    assert [finding.name for finding in done.remaining] == ["warnings_as_errors"]
+
+
 def test_a_blocker_of_an_example_does_not_block_what_lies_above_it() -> None:
     other = {"examples/requirements.txt": "mcp>=1.2\nlangchain-mcp-adapters\n"}
     assert fixed("requirements.txt", "mcp>=1.2\n", **other) == "mcp>=2.3,<3\n"
