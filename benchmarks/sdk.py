@@ -36,7 +36,8 @@ HERE = Path(__file__).resolve().parent
 SESSIONS = HERE / "sessions"
 PYRIGHT = "pyright==1.1.411"
 # The client, and the mode of the client, that speaks to the rewritten server.
-CLIENTS = {"v1": ("1", ""), "v2 legacy": ("2", "legacy"), "v2 modern": ("2", "2026-07-28")}
+MODERN = "2026-07-28"
+CLIENTS = {"v1": ("1", ""), "v2 legacy": ("2", "legacy"), "v2 modern": ("2", "auto")}
 SCRIPTS: dict[str, tuple[str, ...]] = {"imports": ("importing.py",), "session": ("asking.py", "v1.py"), "tests": ()}
 LIMITS = {"session": 300, "imports": 1500, "tests": 900}
 
@@ -205,7 +206,7 @@ class Bench:
             told["asked"], told["unsteady"] = len(before["answers"]), before["unsteady"]
             for client, (major, mode) in CLIENTS.items():
                 after = self._session(self.copied(fixed, project), plan, way, "2", major, mode, before["steps"])
-                told["differs"][client] = list(_differing(before, after))
+                told["differs"][client] = [*_differing(before, after), *_fallen_back(after, mode)]
         if plan.ways and all(told.get("trouble") for told in row["sessions"]):
             row["trouble"].append(f"sessions: {row['sessions'][0]['trouble'][:200]}")
 
@@ -348,6 +349,13 @@ def _differing(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[
         yield from differences(answer, after["lists"][what], f"list of {what}")
     for step, answer in before["answers"].items():
         yield from (f"{step}: {told}" for told in differences(answer, after["answers"].get(step)))
+
+
+def _fallen_back(after: Mapping[str, Any], mode: str) -> Iterator[str]:
+    """A client that may choose takes the newer era, when the server has it."""
+    version = after.get("server", {}).get("version", MODERN)
+    if mode == "auto" and version != MODERN:
+        yield f"server speaks {version}"
 
 
 def _told(error: Mapping[str, Any], findings: Sequence[Mapping[str, Any]]) -> str:

@@ -2,9 +2,9 @@
 
     python importing.py FIRST ROOT...
 
-Runs in the environment of the project; FIRST is a statement to run before each, ROOTs are the folders that imports start from. The answer is one JSON object: the path
-of each module, and null or why it could not be imported. A module is imported by its dotted name, or, where it is a script,
-as if it had been started in its own folder.
+Runs in the environment of the project; FIRST is a statement to run before each, ROOTs are the folders that imports start from. The
+answer is one JSON object: the path of each module, and null or why it could not be imported. A module is imported by its dotted
+name, or, where it is a script, as if it had been started in its own folder.
 """
 
 from __future__ import annotations
@@ -53,10 +53,10 @@ def _share(modules: list[Path], here: Path) -> None:
                 elif isinstance(node, ast.ImportFrom) and not node.level and node.module:
                     counts[node.module.split(".")[0]] += 1
     for name, count in counts.most_common():
-        found = "mcp" if name == "mcp" and _is_installed("mcp", here) else name
-        if count > 2 and (found not in own or found == "mcp" and _is_installed("mcp", here)) and found not in UNSHARED:
+        # A folder of tests for it is often called as the SDK is.
+        if count > 2 and (name not in own or (name == "mcp" and _is_installed(name, here))) and name not in UNSHARED:
             with contextlib.suppress(BaseException):
-                importlib.import_module(found)
+                importlib.import_module(name)
 
 
 def _is_installed(name: str, here: Path) -> bool:

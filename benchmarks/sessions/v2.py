@@ -23,6 +23,7 @@ class Session:
         return {
             "info": dump(info) if info else {},
             "instructions": self.client.instructions,
+            "version": self.client.protocol_version,
             "capabilities": dump(self.client.server_capabilities),
         }
 
