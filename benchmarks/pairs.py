@@ -4,7 +4,8 @@
 
 The map has one heading (`#### name  -  CLASS`) for each entry, and below it one Python block with a `# v1` and a `# v2` side. The 1.x
 side runs under 1.x and is rewritten; the rewritten text and the 2.x side run under 2.x, and print the same, or what the 1.x side did.
-`--self-check` puts the 2.x side in place of the rewritten text: every entry must hold then, and print what the map says. Exit status: 0 when every entry holds.
+`--self-check` puts the 2.x side in place of the rewritten text: every entry must hold then, and print what the map says.
+Exit status: 0 when every entry holds.
 """
 
 from __future__ import annotations

@@ -48,7 +48,7 @@ if __name__ == "__main__":
     asyncio.run(main())
 '''
 
-ADAPTERS = '''
+ADAPTERS = """
 
 def failed(text: str) -> CallToolResult:
     return CallToolResult(content=[TextContent(type="text", text=text)], is_error=True)
@@ -76,7 +76,7 @@ server.add_request_handler("tools/list", PaginatedRequestParams, on_list)
 server.add_request_handler("tools/call", CallToolRequestParams, on_call)
 
 
-async def main('''
+async def main("""
 
 # A `mcp-migrate` that does by heart what it is told to.
 HAND = """
@@ -100,7 +100,9 @@ def measure(folder: Path, *, moved: bool) -> subprocess.CompletedProcess[str]:
     hand = folder / "hand.py"
     hand.write_text(f"MOVED = {moved}\nADAPTERS = {ADAPTERS!r}\n{HAND}")
     recipes = folder / "recipes.yaml"
-    recipes.write_text(yaml.safe_dump({"ll-adder": {"ways": [{"run": "python server.py", "calls": ['add {"a": 1, "b": 2}', 'add {"a": "one"}']}]}}))
+    recipes.write_text(
+        yaml.safe_dump({"ll-adder": {"ways": [{"run": "python server.py", "calls": ['add {"a": 1, "b": 2}', 'add {"a": "one"}']}]}})
+    )
     places = ["--recipes", str(recipes), "--environments", str(ROOT / ".cache" / "benchmarks"), "--tool", f"{sys.executable} {hand}"]
     command = [sys.executable, str(BENCHMARKS / "sdk.py"), *places, str(folder / "corpus")]
     return subprocess.run(command, capture_output=True, text=True, encoding="utf-8", timeout=300)
