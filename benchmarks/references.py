@@ -84,9 +84,8 @@ def _lines(rows: list[dict[str, Any]]) -> list[str]:
         judged = "; ".join(_verdict(verdict) for verdict in row["judged"].values())
         differs = [line for told in row["sessions"] for client in told["differs"].values() for line in client]
         told = f"{tests['after']} of {tests['before']}" if tests else "not run"
-        lines.append(
-            f"| {name} | {told} | {judged} | {'yes' if not differs else f'{len(differs)} places differ'} | {'yes' if _holds(row) else 'no'} |"
-        )
+        same = f"{len(differs)} places differ" if differs else "yes"
+        lines.append(f"| {name} | {told} | {judged} | {same} | {'yes' if _holds(row) else 'no'} |")
         more += [f"- {name}: {trouble}" for trouble in row["trouble"]]
         more += [f"- {name}: {test}: {reason[:200]}" for test, reason in (tests["failed"] if tests else {}).items()]
         more += [f"- {name}: {check}" for verdict in row["judged"].values() for check in verdict.failed]

@@ -79,9 +79,10 @@ def _summary(rows: Sequence[Row], goals: Sequence[Goal]) -> Iterator[str]:
 
 def _table(rows: Sequence[Row]) -> Iterator[str]:
     yield from ("", "## Projects", "")
-    yield "Sessions: places where answers differ, to the v1 client, the v2 client in legacy and in modern mode; `+` between servers of one project."
+    yield "Sessions: places where answers differ, to the v1 client, the v2 client in legacy and in modern mode; `+` between servers."
     yield ""
-    yield "| project | changed | imports: now, told, lost | sessions: v1, v2 legacy, v2 modern | F821 | faults | referee: unresolved, silent | tests: still pass |"
+    heads = ["project", "changed", "imports: now, told, lost", "sessions: v1, v2 legacy, v2 modern", "F821", "faults"]
+    yield f"| {' | '.join([*heads, 'referee: unresolved, silent', 'tests: still pass'])} |"
     yield "| --- | ---: | --- | --- | ---: | ---: | --- | --- |"
     for row in rows:
         found, judged, tested = row.get("imports"), row.get("referee"), row.get("tests")

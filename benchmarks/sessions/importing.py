@@ -24,8 +24,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 LIMIT = 40  # seconds for one module
-MANY = 40  # modules, from which on what they share is imported before they part
-UNSHARED = {"google", "grpc", "chromadb", "crewai", "streamlit", "temporalio", "playwright"}  # start threads, or much else
+MANY = 4  # modules, from which on what they share is imported before they part
+UNSHARED = {"grpc", "chromadb", "crewai", "streamlit", "temporalio", "playwright"}  # start threads, or much else
 
 
 def main() -> None:
@@ -49,12 +49,13 @@ def _share(modules: list[Path], here: Path) -> None:
         with contextlib.suppress(SyntaxError, ValueError):
             for node in ast.walk(ast.parse(path.read_bytes())):
                 if isinstance(node, ast.Import):
-                    counts.update(alias.name.split(".")[0] for alias in node.names)
+                    counts.update(alias.name for alias in node.names)
                 elif isinstance(node, ast.ImportFrom) and not node.level and node.module:
-                    counts[node.module.split(".")[0]] += 1
-    for name, count in counts.most_common():
+                    counts[node.module] += 1
+    for name in counts:
         # A folder of tests for it is often called as the SDK is.
-        if count > 2 and (name not in own or (name == "mcp" and _is_installed(name, here))) and name not in UNSHARED:
+        first = name.split(".")[0]
+        if (first not in own or (first == "mcp" and _is_installed(first, here))) and first not in UNSHARED:
             with contextlib.suppress(BaseException):
                 importlib.import_module(name)
 
