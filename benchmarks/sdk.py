@@ -411,15 +411,17 @@ def main() -> int:
     names = options.only.split(",") if options.only else every
     with tempfile.TemporaryDirectory() as temporary:
         bench = Bench(options, (options.scratch or Path(temporary)).resolve())
+        rows: list[dict[str, Any]] = []
         with ThreadPoolExecutor(options.jobs) as pool:
-            rows = list(pool.map(lambda name: bench.row((options.corpus / name).resolve(), plans.get(name, Plan())), names))
+            for row in pool.map(lambda name: bench.row((options.corpus / name).resolve(), plans.get(name, Plan())), names):
+                rows.append(row)
+                if options.json is not None:  # as far as it has come, for a long run that is broken off
+                    options.json.write_text(json.dumps(rows, indent=1), encoding="utf-8")
     goals = list(targets(rows, options.silent))
     text = report(rows, goals)
     print(text, end="")
     if options.output is not None:
         options.output.write_text(text, encoding="utf-8")
-    if options.json is not None:
-        options.json.write_text(json.dumps(rows, indent=1), encoding="utf-8")
     return 0 if all(goal.holds for goal in goals) else 1
 
 
