@@ -117,8 +117,8 @@ class Bench:
         self.pythons = {major: environment((*pins(major), *beside), environments) / "python" for major, beside in BESIDE.items()}
 
     def measure(self, pairs: list[Pair]) -> None:
-        for pair in pairs:
-            self._rewrite(pair)
+        with ThreadPoolExecutor(2) as pool:
+            list(pool.map(self._rewrite, pairs))
         runs: dict[str, list[tuple[Pair, str]]] = {"1": [], "2": []}
         for pair in pairs:
             for side, major in {"1": "1", "2": "2", "fixed": "2"}.items():
