@@ -40,6 +40,16 @@ _RESULTS: Mapping[str, str] = {
     "mcp.server.fastmcp.server.Context.elicit": "Awaitable[mcp.server.elicitation.AcceptedElicitation"
     " | mcp.server.elicitation.DeclinedElicitation | mcp.server.elicitation.CancelledElicitation]",
 }
+# Private parts that code reaches for.
+_PRIVATE: Mapping[str, frozenset[str]] = {
+    _SERVER: frozenset(
+        {
+            "_handle_message", "_handle_request", "_handle_notification", "_tool_cache", "_get_cached_tool_definition",
+            "_make_error_result",
+        }
+    ),
+    "mcp.server.session.ServerSession": frozenset({"_initialization_state"}),
+}  # fmt: skip
 _SELF = ("__aenter__", "__enter__")
 
 
@@ -103,6 +113,8 @@ class Api:
     def owner(self, cls: str, attribute: str) -> str | None:
         """The class that defines a field, property, method or nested class."""
         for base in self.bases(cls):
+            if attribute in _PRIVATE.get(base, ()):
+                return base
             for release in (self.old, self.new):
                 entry = release["classes"].get(base)
                 if entry is not None and (attribute in entry["fields"] or attribute in entry["methods"]):
