@@ -216,7 +216,7 @@ class _Fixing:
             file = self.project.files[path]
             open_findings = self.may_fix(file.source, findings)
             self.tried.update(open_findings)
-            if groups := self._groups_of(file, open_findings):
+            if groups := self._groups_of(file, sorted(open_findings, key=self._is_late)):
                 new, accepted = self._best(file, groups)
                 if accepted:
                     changed[path] = Counter(group.finding.rule for group in accepted if group.finding is not None)
@@ -225,6 +225,10 @@ class _Fixing:
         if read_anew:
             self.project = self.project.replace(read_anew)
         return changed
+
+    def _is_late(self, finding: Finding) -> bool:
+        entry = self.catalog.rule(finding.rule)
+        return entry is None or not entry.early
 
     def _groups_of(self, file: FileFacts, findings: Sequence[Finding]) -> list[_Group]:
         """What the findings of a file want; nothing for a file that cannot be rewritten, so that no result has to be tried."""

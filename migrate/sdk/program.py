@@ -12,6 +12,7 @@ from ..facts.model import FileFacts, Symbol
 from .api import Api, load
 from .infer import Inference
 from .modules import Module
+from .servers import Server, servers
 from .symbols import Symbols, attributes
 from .types import Known
 from .vocabulary import FIELDS
@@ -27,6 +28,12 @@ _WORDS = (
     b"serverInfo",
     b"uriTemplate",
     b"model_dump",
+    # What is done with a server that another module makes.
+    b"_app(",
+    b".settings.",
+    b".run(",
+    b"call_tool",
+    b"get_context",
 )
 
 
@@ -43,15 +50,27 @@ class Program:
             same = (path for path in before._modules if path in files and files[path].source is before.files[path].source)
             self._modules.update((path, before._modules[path]) for path in same)
         self._shadowed: dict[str, bool] = {}
+        self._symbols: dict[str, tuple[Symbol, ...]] = {}
+        self.memo: dict[str, object] = {}  # what rules have worked out about the whole program
         self._fields: dict[str, frozenset[str]] = {}
         self.inference = Inference(self)
 
     def symbols(self, path: str) -> tuple[Symbol, ...]:
         """Every use of something that the SDK defines, in one file."""
-        if not any(word in self.files[path].source.utf8 for word in _WORDS):
-            return ()
-        module = self.module_at(path)
-        return () if self.is_shadowed(module) else tuple(Symbols(module, self.inference).all())
+        if path not in self._symbols:
+            self._symbols[path] = tuple(self._found(path))
+        return self._symbols[path]
+
+    def _found(self, path: str) -> Iterator[Symbol]:
+        if any(word in self.files[path].source.utf8 for word in _WORDS):
+            module = self.module_at(path)
+            if not self.is_shadowed(module):
+                yield from Symbols(module, self.inference).all()
+
+    @cached_property
+    def servers(self) -> list[Server]:
+        """The FastMCP servers, with what is done with each."""
+        return servers(self, {path: self.symbols(path) for path in self.files})
 
     def type(self, node: ast.expr, module: Module) -> Known | None:
         """What an expression stands for; None where that is not known."""
