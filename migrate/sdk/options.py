@@ -183,8 +183,14 @@ class Options:
             if word.arg is None and isinstance(word.value, ast.Name | ast.Attribute):
                 name = word.value.attr if isinstance(word.value, ast.Attribute) else word.value.id
                 for node in self.module.nodes:
-                    if isinstance(node, ast.Assign) and isinstance(node.value, ast.Dict) and len(node.targets) == 1:
-                        if self.module.text(node.targets[0]) == self.module.text(word.value) and _keys(node.value) is not None:
+                    if isinstance(node, ast.Assign) and len(node.targets) == 1:
+                        target: ast.expr = node.targets[0]
+                    elif isinstance(node, ast.AnnAssign):
+                        target = node.target
+                    else:
+                        continue
+                    if isinstance(node.value, ast.Dict):
+                        if self.module.text(target) == self.module.text(word.value) and _keys(node.value) is not None:
                             keys = _keys(node.value) or ()
                             if MOVED >= {*keys} and (keys or self.changes):
                                 return _Held(name, word.value, node.value, keys)
@@ -208,8 +214,12 @@ class Options:
             return "handed" if any(isinstance(use.module.parents.get(use.node), ast.Call | ast.Assign | ast.keyword) for use in self.odd) else "odd"
         if not self.server.sure:
             return "unsure"
-        if not self.sinks and (self.given or self.changes or self.held):
+        if not self.sinks and (self.given or self.held or any(not self.is_idle(change) for change in self.changes)):
             return "unserved"
+        if not self.sinks and self.changes:
+            return "unserved"
+        if "transport_security" in self.given and not any(kind != "stdio" for sink in self.sinks for kind in sink.kinds):
+            return "unserved"  # whatever serves it by HTTP would do so without protection
         if self.shared is not None and not self._can_share():
             return "factory"
         uses = [sink.use for sink in self.sinks if self.missing(sink)]
@@ -231,7 +241,7 @@ class Options:
     # -- what a place that runs the server needs --------------------------------------
     def names(self) -> list[str]:
         found = [*self.given, *(self.held.keys if self.held is not None else ())]
-        found += [change.name for change in self.changes]
+        found += [change.name for change in self.changes if not self.is_idle(change)]
         found += [name for name in (self.shared.filled if self.shared is not None and not self.shared.made else ())]
         if self.shared is not None and self.shared.guarded:
             found.append("transport_security")
@@ -246,6 +256,8 @@ class Options:
         wanted = [name for name in self.names() if any(self.accepted([name], kind) for kind in kinds)]
         if sink.is_app:
             wanted = [name for name in wanted if name != "port" and not (name == "host" and self._is_host_of_app_default())]
+            if self.shared is not None and self.shared.guarded:
+                wanted.remove("transport_security")  # it is what an app has by itself
         has = _present(sink.call, self.shared.name.rpartition(".")[2] if self.shared is not None else "")
         return [] if has is None else [name for name in wanted if name not in has]
 
@@ -270,10 +282,12 @@ class Options:
     @cached_property
     def shared(self) -> Shared | None:
         """The dict for options that are set later, or worked out when the server is made; None where plain values can be repeated."""
-        changed = {change.name for change in self.changes}
+        changed = {change.name for change in self.changes if not self.is_idle(change)}
         if self.held is not None:
             return Shared(self.module.text(self.held.node), True, {*self.held.keys, *changed}, isinstance(self.held.node, ast.Attribute))
-        if not changed and all(self._is_plain(value) for value in self.given.values()):
+        # What is chosen when it runs is a dict in any case; one of its own lets type checkers through.
+        chosen = self.given and any(sink.transport is not None for sink in self.sinks)
+        if not changed and not chosen and all(self._is_plain(value) for value in self.given.values()):
             return None
         defaults = dict(text.split(" ", 1) for text in self.data["defaults"])
         asked = {read.name for read in self.reads}
@@ -289,8 +303,23 @@ class Options:
         filled = {name: defaults[name] for name in sorted(asked & changed - self.given.keys()) if name in defaults}
         return Shared(self._named(), False, names | filled.keys(), isinstance(self._target(), ast.Attribute), filled, guarded)
 
+    def is_idle(self, change: Change) -> bool:
+        """Whether nothing looks at a setting: no read, and no call that runs the server and would take it."""
+        if any(read.name == change.name for read in self.reads):
+            return False
+        if not all(isinstance(node, (*_DISPLAYS, ast.expr_context, ast.boolop, ast.cmpop, ast.unaryop)) for node in ast.walk(change.value)):
+            return False
+        return not any(self._takes(sink, change.name) for sink in self.sinks)
+
+    def _takes(self, sink: Sink, name: str) -> bool:
+        if sink.is_app and name in ("host", "port"):
+            return False
+        return any(self.accepted([name], kind) for kind in sink.kinds if kind != "stdio")
+
     def _has_to_guard(self) -> bool:
         """Whether another address is bound than the one that version 1 decided on the protection for."""
+        if not any(self._takes(sink, "host") for sink in self.sinks):
+            return False
         if "transport_security" in self.given or any(change.name == "transport_security" for change in self.changes):
             return False
         first = self.given.get("host")
@@ -539,3 +568,9 @@ def _keys(node: ast.Dict) -> tuple[str, ...] | None:
 def _names_other(call: ast.Call) -> bool:
     """`getattr(server.settings, "debug")`."""
     return len(call.args) > 1 and isinstance(call.args[1], ast.Constant) and call.args[1].value not in MOVED
+
+
+def served_over(server: Server, program: Program) -> set[str]:
+    """The transports that a server is run with."""
+    options = Options(server, program, {"common": (), "defaults": (), "local": ()})
+    return {kind for sink in options.sinks for kind in sink.kinds}

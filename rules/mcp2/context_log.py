@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from ...facts.model import Symbol, SymbolUse
 from ...rewrite.edits import Edit
 from ...rule import Applicability, Context, Finding
+from ...source import Span
 
 if TYPE_CHECKING:
     from ...rewrite.tree import Tree
@@ -40,7 +41,8 @@ def fix(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit]:
         if argument is None:
             continue
         if word.arg == "message":
-            yield calls.rename(tree, argument, "data")
+            start = ctx.module.span(word).start
+            yield Edit(Span(start, start + len("message")), "data")
         elif all(isinstance(inside, _IDLE) for inside in ast.walk(word.value)):
             gone.append(argument)
     yield from calls.drop(tree, call, gone)

@@ -52,10 +52,12 @@ def fix(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit | Import]:
             yield from _made(options, tree, ctx)
         elif name == "settings" and options.shared and not options.shared.made:
             # The dict is made where the server is; a server without options of its own is no finding there.
-            if options.module is ctx.module and any(change.use.node is node for change in options.changes):
+            if any(change.use.node is node and options.is_idle(change) for change in options.changes):
+                yield from _settings(node, options, tree, ctx)
+            elif options.module is ctx.module and any(change.use.node is node for change in options.changes):
                 yield from _made(options, tree, ctx)
         elif name == "settings":
-            yield from _settings(node, options, ctx)
+            yield from _settings(node, options, tree, ctx)
         else:
             for sink in options.sinks:
                 if sink.use.node is node:
@@ -113,6 +115,7 @@ def _made(options: Options, tree: Tree, ctx: Context) -> Iterator[Edit | Import]
     own = [argument for argument in found.args if argument.keyword is not None and argument.keyword.value in options.given]
     if options.shared and not options.shared.made:
         yield from _hoisted(options, module)
+        yield Import("typing", "Any")
         if options.shared.guarded:
             yield Import("mcp.server.transport_security", "TransportSecuritySettings")
         if own:
@@ -146,12 +149,13 @@ def _hoisted(options: Options, module: Module) -> Iterator[Edit]:
             f"{_LOCAL_ONLY[-1]},",
         ]
     newline = module.source.newline
+    head = f"{options.shared.name}: dict[str, Any] ="
     flat = "{" + " ".join(entries).removesuffix(",") + "}"
-    if len(entries) < 3 and "\n" not in flat and len(indent) + len(options.shared.name) + 3 + len(flat) <= _WIDTH:
-        text = f"{options.shared.name} = {flat}{newline}"
+    if len(entries) < 3 and "\n" not in flat and len(indent) + len(head) + 1 + len(flat) <= _WIDTH:
+        text = f"{head} {flat}{newline}"
     else:
         lines = newline.join(f"{indent}    {entry}" for entry in entries)
-        text = f"{options.shared.name} = {{{newline}{lines}{newline}{indent}}}{newline}"
+        text = f"{head} {{{newline}{lines}{newline}{indent}}}{newline}"
     at = line_start(module.source, start)
     yield Edit(Span(at, at), f"{indent}{text}")
 
@@ -159,9 +163,17 @@ def _hoisted(options: Options, module: Module) -> Iterator[Edit]:
 # -- the settings ------------------------------------------------------------------
 
 
-def _settings(node: ast.AST | None, options: Options, ctx: Context) -> Iterator[Edit]:
+def _settings(node: ast.AST | None, options: Options, tree: Tree, ctx: Context) -> Iterator[Edit]:
+    from ...rewrite import cut
+    from ...rewrite.lazy import cst
+
     module = ctx.module
     for change in options.changes:
+        if change.use.node is node and options.is_idle(change):
+            statement = tree.node(cst.Assign, module.span(change.statement))
+            if statement is not None:
+                yield from cut.statement(tree, statement)
+            return
         if change.use.node is node and options.shared and options.shared.made:
             where = options.reach(options.shared.name, change.use)
             if where is not None:
