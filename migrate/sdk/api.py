@@ -42,6 +42,7 @@ _SELF = ("__aenter__", "__enter__")
 _FORMER: Mapping[str, str] = {
     "mcp.server.mcpserver.server.MCPServer": "mcp.server.fastmcp.server.FastMCP",
     "mcp.server.mcpserver.context.Context": "mcp.server.fastmcp.server.Context",
+    "mcp.server.mcpserver.resources.types.FileResource": "mcp.server.fastmcp.resources.types.FileResource",
 }
 
 

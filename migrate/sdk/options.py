@@ -214,9 +214,9 @@ class Options:
             return "handed" if any(isinstance(use.module.parents.get(use.node), ast.Call | ast.Assign | ast.keyword) for use in self.odd) else "odd"
         if not self.server.sure:
             return "unsure"
-        if not self.sinks and (self.given or self.held or any(not self.is_idle(change) for change in self.changes)):
+        if not self.sinks and self.given:
             return "unserved"
-        if not self.sinks and self.changes:
+        if not self.sinks and any(self.is_idle(change) for change in self.changes):
             return "unserved"
         if "transport_security" in self.given and not any(kind != "stdio" for sink in self.sinks for kind in sink.kinds):
             return "unserved"  # whatever serves it by HTTP would do so without protection
@@ -287,7 +287,7 @@ class Options:
             return Shared(self.module.text(self.held.node), True, {*self.held.keys, *changed}, isinstance(self.held.node, ast.Attribute))
         # What is chosen when it runs is a dict in any case; one of its own lets type checkers through.
         chosen = self.given and any(sink.transport is not None for sink in self.sinks)
-        if not changed and not chosen and all(self._is_plain(value) for value in self.given.values()):
+        if not changed and not chosen and not any(any(self.remarks(name)) for name in self.given) and all(self._is_plain(value) for value in self.given.values()):
             return None
         defaults = dict(text.split(" ", 1) for text in self.data["defaults"])
         asked = {read.name for read in self.reads}
@@ -315,6 +315,22 @@ class Options:
         if sink.is_app and name in ("host", "port"):
             return False
         return any(self.accepted([name], kind) for kind in sink.kinds if kind != "stdio")
+
+    def remarks(self, name: str) -> tuple[list[str], str]:
+        """The comments above an argument of the constructor, and the one behind it."""
+        word = next((word for word in self.server.call.keywords if word.arg == name), None)
+        if word is None:
+            return [], ""
+        lines = self.module.source.text.splitlines()
+        row = word.lineno - 1
+        above: list[str] = []
+        if not lines[row][: word.col_offset].strip():
+            while row and lines[row - 1].strip().startswith("#"):
+                row -= 1
+                above.insert(0, lines[row].strip())
+        end = self.module.span(word).end
+        rest = self.module.source.utf8[end:].split(b"\n", 1)[0].decode("utf-8").strip().lstrip(",").strip()
+        return above, rest if rest.startswith("#") else ""
 
     def _has_to_guard(self) -> bool:
         """Whether another address is bound than the one that version 1 decided on the protection for."""

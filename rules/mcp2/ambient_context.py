@@ -157,7 +157,8 @@ def _parameter(given: Given, node: ast.Call, tree: Tree, ctx: Context) -> Iterat
     module = ctx.module
     if given.is_new:
         yield _declared(given, module)
-        yield Import("mcp.server.mcpserver", "Context")
+        if "Context" not in module.scopes[module.tree].bindings:
+            yield Import("mcp.server.mcpserver", "Context")
     if given.assigned is not None:
         found = tree.node(cst.Assign, module.span(given.assigned))
         if found is not None:
@@ -254,7 +255,8 @@ def _kept(server: Server, ctx: Context) -> Iterator[Edit | Import]:
     yield Import("mcp.server.context", "CallNext")
     yield Import("mcp.server.context", "HandlerResult")
     yield Import("mcp.server.context", "ServerRequestContext")
-    yield Import("mcp.server.mcpserver", "Context")
+    if "Context" not in module.scopes[module.tree].bindings:
+        yield Import("mcp.server.mcpserver", "Context")
 
 
 def _reached(server: Server, node: ast.Call, ctx: Context) -> tuple[str, int | None] | None:

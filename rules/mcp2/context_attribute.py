@@ -35,7 +35,10 @@ def fix(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit]:
     if isinstance(node, ast.Attribute) and name == "fastmcp":
         yield Edit(module.attribute_span(node), "mcp_server")
     elif isinstance(node, ast.Attribute):
-        yield Edit(fact.span, f'({module.text(node.value)}.request_context.meta or {{}}).get("client_id")')
+        # Inside of a string its own quotes would end it.
+        string = next((above for above in module.around(node) if isinstance(above, ast.JoinedStr)), None)
+        quote = "'" if string is not None and '"' in module.text(string)[:3] else '"'
+        yield Edit(fact.span, f"({module.text(node.value)}.request_context.meta or {{}}).get({quote}client_id{quote})")
     elif isinstance(node, ast.Call) and len(node.args) > 1 and name == "fastmcp":
         text = module.text(node.args[1])
         yield Edit(module.span(node.args[1]), text.replace("fastmcp", "mcp_server"))

@@ -49,7 +49,8 @@ def fix(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit | Import]:
         call = calls.at(tree, fact.span)
         if call is not None:
             yield from calls.add(tree, call, ["context=Context()"])
-            yield Import("mcp.server.mcpserver", "Context")
+            if "Context" not in ctx.module.scopes[ctx.module.tree].bindings:
+                yield Import("mcp.server.mcpserver", "Context")
 
 
 def _lacks_context(fact: Symbol, node: ast.Call, ctx: Context) -> bool:
@@ -91,12 +92,12 @@ def _runs(call: ast.Call, node: ast.Call) -> bool:
     return name in ("run", "run_until_complete") and node in call.args
 
 
-def _picked(above: ast.Subscript, base: ast.AST, module: Module) -> list[Edit] | None:
+def _picked(above: ast.Subscript, base: ast.AST, module: Module, shape: bool | None = None) -> list[Edit] | None:
     """`result[0]`, `result[1]`: which of the two shapes of version 1 it was, what is done with it tells."""
     index = above.slice
     if not isinstance(index, ast.Constant) or index.value not in (0, 1) or isinstance(index.value, bool):
         return None
-    place = _of_pair(above, module)
+    place = shape if shape is not None else _of_pair(above, module)
     end = module.span(base).end
     if isinstance(base, ast.Await):
         end = module.source.utf8.index(b")", end) + 1  # an awaited call stands in parentheses here
@@ -153,28 +154,40 @@ def _named(name: str, statement: ast.Assign, ctx: Context) -> list[Edit] | None:
     module = ctx.module
     scope = module.scope(statement)
     edits: list[Edit] = []
-    for node in module.nodes:
-        if not (isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load)) or module.scope(node) is not scope:
-            continue
+    uses = [*_uses(name, statement, ctx)]
+    # One use that tells the shape tells it for all.
+    shapes = {_of_pair(above, module) for node in uses if isinstance(above := module.parents.get(node), ast.Subscript)} - {None}
+    if len(shapes) > 1:
+        return None
+    shape = shapes.pop() if shapes else None
+    for node in uses:
         bindings = ctx.sdk.inference.bindings(name, node, module)
-        ours = [binding for binding in bindings if binding.how is How.VALUE and binding.node is statement]
-        if not ours:
-            continue
         if len(bindings) != 1:
             return None
-        found = _used(node, ctx)
+        found = _used(node, shape, ctx)
         if found is None:
             return None
         edits += found
     return edits
 
 
-def _used(node: ast.Name, ctx: Context) -> list[Edit] | None:
+def _uses(name: str, statement: ast.Assign, ctx: Context) -> Iterator[ast.Name]:
+    module = ctx.module
+    scope = module.scope(statement)
+    for node in module.nodes:
+        if not (isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load)) or module.scope(node) is not scope:
+            continue
+        bindings = ctx.sdk.inference.bindings(name, node, module)
+        if any(binding.how is How.VALUE and binding.node is statement for binding in bindings):
+            yield node
+
+
+def _used(node: ast.Name, shape: bool | None, ctx: Context) -> list[Edit] | None:
     module = ctx.module
     end = module.span(node).end
     match module.parents.get(node):
         case ast.Subscript(value=value) as above if value is node:
-            return _picked(above, node, module)
+            return _picked(above, node, module, shape)
         case ast.Attribute(attr="content" | "structured_content" | "is_error" | "isError" | "structuredContent"):
             return []
         case ast.For(iter=iterated) | ast.comprehension(iter=iterated) if iterated is node:

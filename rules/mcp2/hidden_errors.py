@@ -10,7 +10,7 @@ from ...facts.model import Symbol, SymbolUse
 from ...rewrite.edits import Edit
 from ...rule import Applicability, Context, Finding, Import
 from ...sdk.handlers import Handler, handlers, own_nodes
-from ...sdk.servers import CLASSES, Origins, Server
+from ...sdk.servers import Origins, Server
 from ...source import Span
 
 if TYPE_CHECKING:
@@ -40,11 +40,6 @@ def check(fact: Symbol, ctx: Context) -> Iterator[Finding]:
     server = _server(fact, ctx)
     if server is None:
         return
-    if fact.key == CLASSES[1]:
-        # Half of it is done: the class stands there, and the server is not yet made of it.
-        if _is_there(ctx):
-            yield ctx.finding(fact, Applicability.UNSAFE, message="this server does not give the text of errors back", hint="the class for it is there")
-        return
     open_tools = [handler for handler in _tools(server, ctx) if _lets_out(handler)]
     if not open_tools:
         return
@@ -63,10 +58,6 @@ def fix(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit | Import]:
     name = ctx.entry.data["class"][0]
     if server is None:
         return
-    if fact.key == CLASSES[1]:
-        if _is_there(ctx):
-            yield Edit(module.span(server.call.func), name)
-        return
     if not _can_stand(server, ctx) or name in module.scopes[module.tree].bindings:
         return
     from ...rewrite.lines import line_start
@@ -78,9 +69,11 @@ def fix(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit | Import]:
         text += _REFUSED
         yield Import("mcp.shared.exceptions", "MCPError")
         yield Import("mcp.shared.exceptions", "UrlElicitationRequiredError")
+    yield Edit(module.span(server.call.func), name)
     yield Edit(Span(at, at), f"{text}\n\n".replace("\n", module.source.newline))
     yield Import("typing", "Any")
-    yield Import("mcp.server.mcpserver", "Context")
+    if "Context" not in module.scopes[module.tree].bindings:
+        yield Import("mcp.server.mcpserver", "Context")
     yield Import("mcp.server.mcpserver", "MCPServer")
     yield Import(_EXCEPTIONS, "ToolError")
     yield Import(_EXCEPTIONS, "UnexpectedToolError")
@@ -102,11 +95,6 @@ def _is_own_class(server: Server) -> bool:
     func = server.call.func
     name = func.id if isinstance(func, ast.Name) else func.attr if isinstance(func, ast.Attribute) else ""
     return any(isinstance(node, ast.ClassDef) and node.name == name for node in server.module.tree.body)
-
-
-def _is_there(ctx: Context) -> bool:
-    name = ctx.entry.data["class"][0]
-    return any(isinstance(node, ast.ClassDef) and node.name == name for node in ctx.module.tree.body)
 
 
 def _can_stand(server: Server, ctx: Context) -> bool:

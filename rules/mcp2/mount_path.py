@@ -48,17 +48,22 @@ def _given(fact: Symbol, ctx: Context) -> ast.expr | None:
 
 
 def _is_known(value: ast.expr, fact: Symbol, ctx: Context) -> bool:
-    """Whether the path is the one that the app is mounted at, or nothing looks at it."""
-    if not isinstance(value, ast.Constant):
-        return False
-    if value.value in ("/", "", None):
+    """Whether nothing looks at the path, or the app is mounted somewhere, as an app is made for."""
+    if isinstance(value, ast.Constant) and value.value in ("/", "", None):
         return True
     node, module = ctx.module.at(fact.span), ctx.module
-    if part(fact) == "run" and isinstance(node, ast.Call):
-        kind = node.args[0] if node.args else next((word.value for word in node.keywords if word.arg == "transport"), None)
-        return kind is None or (isinstance(kind, ast.Constant) and kind.value != "sse")
-    for above in module.around(node) if node is not None else ():
+    assert isinstance(node, ast.Call)
+    match part(fact):
+        case "run":
+            kind = node.args[0] if node.args else next((word.value for word in node.keywords if word.arg == "transport"), None)
+            return kind is None or (isinstance(kind, ast.Constant) and kind.value != "sse")
+        case "run_sse_async":
+            return False  # nothing is mounted: a proxy strips the path
+        case "":
+            server = next((server for server in ctx.sdk.servers if server.call is node), None)
+            return server is not None and all(use.name not in ("run", "run_sse_async") for use in server.uses)
+    for above in module.around(node):
         match above:
             case ast.Call(func=ast.Name(id="Mount") | ast.Attribute(attr="mount" | "Mount"), args=[ast.Constant(value=path), *_]):
-                return bool(path == value.value)
-    return False
+                return isinstance(value, ast.Constant) and bool(path == value.value)
+    return True

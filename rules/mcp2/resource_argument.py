@@ -17,12 +17,15 @@ _IDLE = (ast.Constant, ast.Name, ast.Attribute, ast.Dict, ast.List, ast.Tuple, a
 
 
 def check(fact: Symbol, ctx: Context) -> Iterator[Finding]:
+    if fact.use is SymbolUse.READ and str(fact.key).endswith(".is_binary"):
+        yield ctx.finding(fact, Applicability.SAFE if fact.sure else Applicability.UNSAFE, message="a file resource has an encoding instead of `is_binary` in version 2")
+        return
     for word in _words(fact, ctx):
         if word.arg in ctx.entry.data["binary"]:
             known = isinstance(word.value, ast.Constant) and isinstance(word.value.value, bool)
             applicability = Applicability.SAFE if known else Applicability.MANUAL
         else:
-            applicability = Applicability.UNSAFE if _is_idle(word) else Applicability.MANUAL
+            applicability = Applicability.SAFE if _is_idle(word) else Applicability.MANUAL
         yield ctx.finding(
             fact,
             applicability,
@@ -36,6 +39,8 @@ def fix(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit]:
     from ...rewrite import calls
 
     call, node = calls.at(tree, fact.span), ctx.module.at(fact.span)
+    if isinstance(node, ast.Attribute):
+        yield Edit(fact.span, f"({ctx.module.text(node.value)}.encoding is None)")
     if call is None or not isinstance(node, ast.Call):
         return
     gone = []
@@ -44,8 +49,7 @@ def fix(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit]:
         if argument is None:
             continue
         if word.arg not in ctx.entry.data["binary"]:
-            # Those of one call are findings of different applicability; the unsafe ones are asked for alone.
-            if _is_idle(word) and not any(other.arg in ctx.entry.data["binary"] for other in _words(fact, ctx)):
+            if _is_idle(word):
                 gone.append(argument)
         elif isinstance(word.value, ast.Constant) and (word.value.value is True or _is_other_than_text(node)):
             yield Edit(ctx.module.span(word), "encoding=None")

@@ -84,6 +84,8 @@ def _raised(handler: Handler, ctx: Context) -> Iterator[Raised]:
     for node in own_nodes(handler.function):
         if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call) and not any(isinstance(a, ast.Starred) for a in node.exc.args):
             raised = _known(node, node.exc, ctx)
+            if raised is not None and raised.name == "McpError" and handler.kind != "tool":
+                continue  # it carries its text to the client
             if raised is not None and not is_caught(node, handler.function, ctx.module, ctx.sdk):
                 yield raised
 

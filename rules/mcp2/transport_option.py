@@ -139,7 +139,10 @@ def _hoisted(options: Options, module: Module) -> Iterator[Edit]:
     assert statement is not None
     start = module.span(statement).start
     indent = indent_of(module.source, start)
-    entries = [f'"{name}": {module.text(value)},' for name, value in options.given.items()]
+    entries = []
+    for name, value in options.given.items():
+        above, behind = options.remarks(name)
+        entries += [*above, f'"{name}": {module.text(value)},' + (f"  {behind}" if behind else "")]
     entries += [f'"{name}": {text},' for name, text in options.shared.filled.items()]
     if options.shared.guarded:
         entries += [
@@ -151,7 +154,7 @@ def _hoisted(options: Options, module: Module) -> Iterator[Edit]:
     newline = module.source.newline
     head = f"{options.shared.name}: dict[str, Any] ="
     flat = "{" + " ".join(entries).removesuffix(",") + "}"
-    if len(entries) < 3 and "\n" not in flat and len(indent) + len(head) + 1 + len(flat) <= _WIDTH:
+    if len(entries) < 3 and "\n" not in flat and not any("# " in entry for entry in entries) and len(indent) + len(head) + 1 + len(flat) <= _WIDTH:
         text = f"{head} {flat}{newline}"
     else:
         lines = newline.join(f"{indent}    {entry}" for entry in entries)
