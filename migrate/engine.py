@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from difflib import SequenceMatcher
 from functools import cache, cached_property, partial
 from typing import NoReturn
 
@@ -198,6 +199,7 @@ class _Fixing:
         self.tried: set[Finding] = set()
         self.trees: dict[str, Tree] = {}
         self.swept: set[str] = set()
+        self.kept: list[Finding] = []  # of early rules, which would not find them again
 
     def run(self) -> Fixed:
         # What the code needs comes first: the rules about it ask what the code is like before it is moved, and whether it can be.
@@ -220,7 +222,7 @@ class _Fixing:
                 if path in old and file.source.text != old[path].source.text
             },
             created={path: self.project.files[path].source.text for path in sorted(self.created)},
-            remaining=sorted({*(self._left(finding) for finding in self.find(self.project)), *beside}, key=_order),
+            remaining=sorted({*self._remaining(), *beside}, key=_order),
             applied={path: count for path, count in self.applied.items() if count},
             dropped=(*refused, *self.dropped),
         )
@@ -231,6 +233,30 @@ class _Fixing:
             return finding
         reason = next((d.reason for d in self.dropped if (d.rule, d.path, d.span) == (finding.rule, finding.path, finding.span)), "")
         return replace(finding, applicability=Applicability.MANUAL, hint=reason or finding.hint)
+
+    def _remaining(self) -> list[Finding]:
+        """What is still found, and what an early rule has found before the names were moved that it goes by."""
+        found = [self._left(finding) for finding in self.find(self.project)]
+        there = {self._place(finding) for finding in found}
+        kept = [replace(one, applicability=Applicability.MANUAL) for one in self.kept if self._place(one) not in there]
+        return sorted([*found, *dict.fromkeys(kept)], key=_order) if kept else found
+
+    def _place(self, finding: Finding) -> tuple[str, str, int]:
+        return finding.rule, finding.path, _all_files(self.project)[finding.path].source.position(finding.span.start).line
+
+    def _keep(self, findings: Iterable[Finding], accepted: Collection[Finding], before: Project) -> None:
+        """Carries the findings of early rules that are not fixed over to the texts that this round has made."""
+        early = [finding for finding in findings if finding.path in before.files and not self._is_late(finding)]
+        again = {(finding.rule, finding.path, before.files[finding.path].source.position(finding.span.start).line) for finding in early}
+        earlier = [
+            one for one in self.kept if (one.rule, one.path, before.files[one.path].source.position(one.span.start).line) not in again
+        ]
+        self.kept = []
+        for finding in (*earlier, *(one for one in early if one not in accepted)):
+            old, new = before.files[finding.path].source, self.project.files[finding.path].source
+            moved = finding if old is new else _carried(finding, old, new)
+            if moved is not None:
+                self.kept.append(moved)
 
     # The files beside the code
 
@@ -286,7 +312,9 @@ class _Fixing:
         """Fixes what can be fixed at once; what changed, with the rules that did it."""
         self.dropped, self.tried, self.written = [], set(), {}
         by_path: defaultdict[str, list[Finding]] = defaultdict(list)
-        for finding in self.find(self.project):
+        findings_of_all = self.find(self.project)
+        fixed: set[Finding] = set()
+        for finding in findings_of_all:
             if finding.applicability >= self.threshold and finding.fact is not None and finding.path in self.project.files:
                 by_path[finding.path].append(finding)
         changed: dict[str, Counter[str]] = {}
@@ -295,15 +323,22 @@ class _Fixing:
             file = self.project.files[path]
             open_findings = self.may_fix(file.source, findings)
             self.tried.update(open_findings)
-            if groups := self._groups_of(file, open_findings):
+            if groups := self._groups_of(file, sorted(open_findings, key=self._is_late)):
                 new, accepted = self._best(file, groups)
                 if accepted:
                     changed[path] = Counter(group.finding.rule for group in accepted if group.finding is not None)
+                    fixed |= {group.finding for group in accepted if group.finding is not None}
                     read_anew += [new, *self._create(path, accepted)]
                     self.applied[path] += changed[path]
+        before = self.project
         if read_anew:
             self.project = self.project.replace(read_anew)
+            self._keep(findings_of_all, fixed, before)
         return changed
+
+    def _is_late(self, finding: Finding) -> bool:
+        entry = self.catalog.rule(finding.rule)
+        return entry is None or not entry.early
 
     def _groups_of(self, file: FileFacts, findings: Sequence[Finding]) -> list[_Group]:
         """What the findings of a file want; nothing for a file that cannot be rewritten, so that no result has to be tried."""
@@ -533,6 +568,20 @@ class _Fixing:
                 connected.add(path)
                 pending += links[path] & {*touched}
         return connected
+
+
+def _carried(finding: Finding, old: Source, new: Source) -> Finding | None:
+    """A finding at the same line of the newer text; None where the line is gone."""
+    line = old.position(finding.span.start).line - 1
+    matcher = SequenceMatcher(None, old.text.splitlines(), new.text.splitlines(), autojunk=False)
+    for kind, first, last, start, end in matcher.get_opcodes():
+        if first <= line < last and kind != "delete":
+            row = min(start + line - first, end - 1)
+            at = new.line_starts[row]
+            text = new.line(row + 1)
+            indent = len(text) - len(text.lstrip())
+            return replace(finding, span=Span(at + indent, at + len(text.rstrip("\r\n").encode("utf-8"))))
+    return None
 
 
 def _files(groups: Iterable[_Group]) -> Iterator[NewFile]:

@@ -112,6 +112,8 @@ class Entry:
     data: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # the numbers and words that the rule works with
     # What is said beside the message, by case: `safe`, `unsafe` and `manual` go with every finding of that applicability.
     hints: Mapping[str, str] = field(default_factory=dict)
+    # It goes by names that other rules move: its fixes go first, and what it has found is kept.
+    early: bool = False
 
 
 class Rule(Protocol):

@@ -92,6 +92,11 @@ def holds_context(project: Project) -> bool:
     return not _serves_otherwise(project)
 
 
+def is_from_1(ctx: Context) -> bool:
+    """Whether a file was written for version 1, before `fix` or after."""
+    return not ctx.sdk.is_moved(ctx.file.source.path) or any(NAME in file.imports for file in ctx.project.files.values())
+
+
 def obstacle(ctx: Context) -> str:
     """Why the module cannot be written, or cannot be used in this file."""
     home = _homes(ctx.project).get(ctx.file.source.path)
@@ -264,7 +269,8 @@ def _update(node: ast.AST | None, project: Project, module: Module, sure: Applic
 def _subscribes(project: Project) -> bool:
     """Whether low-level servers take subscriptions, and none of the other kind sends updates of its own."""
     facts = (fact for path in project.files if not is_test(path) for fact in project.of(path, Symbol))
-    return not _serves_otherwise(project) and any(fact.key == f"{SERVER}.subscribe_resource" and fact.use is SymbolUse.CALL for fact in facts)
+    found = any(fact.key == f"{SERVER}.subscribe_resource" and fact.use is SymbolUse.CALL for fact in facts)
+    return found and not _serves_otherwise(project)
 
 
 def _serves_otherwise(project: Project) -> bool:

@@ -45,7 +45,7 @@ def renamed(tree: Tree, argument: cst.Arg, name: str) -> Edit:
 
 def named(tree: Tree, argument: cst.Arg, name: str) -> Edit:
     """Gives a positional argument its name."""
-    start = tree.span(argument.value).start
+    start = tree.span(argument).start  # before its parentheses, where it has some
     return Edit(Span(start, start), f"{name}=")
 
 

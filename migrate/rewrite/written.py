@@ -1,4 +1,4 @@
-"""The text of modules that `fix` writes: cut to the parts that are needed, and sealed, so that a later run knows whether somebody changed it."""
+"""The text of modules that `fix` writes: cut to the parts that are needed, and sealed, so that a later run sees what was changed."""
 
 from __future__ import annotations
 

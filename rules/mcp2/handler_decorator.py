@@ -29,7 +29,7 @@ def check(fact: Symbol, ctx: Context) -> Iterator[Finding]:
         yield ctx.finding(fact, Applicability.MANUAL, hint=reason)
     else:
         hints = [ctx.entry.hints[use.applicability.word], *([ctx.entry.hints[name]] if name in ctx.entry.hints else [])]
-        message = "version 2 of the SDK has no `Server.{}`".format(name)
+        message = f"version 2 of the SDK has no `Server.{name}`"
         yield ctx.finding(fact, use.applicability, message=message, hint="; ".join(hints))
 
 
