@@ -245,7 +245,7 @@ def test_what_is_left_beside_moved_code_is_told() -> None:
     project = Project.link([read(Source("server.py", SERVER))], manifests={"pyproject.toml": of("pyproject.toml", text)})
     done = engine.fix(project, CATALOG)
     assert {*done.texts} == {"server.py", "pyproject.toml"}
-    assert [finding.name for finding in done.remaining] == ["warnings_as_errors"]
+    assert "warnings_as_errors" in {finding.name for finding in done.remaining}
 
 
 def test_a_blocker_of_an_example_does_not_block_what_lies_above_it() -> None:
