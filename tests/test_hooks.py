@@ -8,8 +8,8 @@ from textwrap import dedent
 import pytest
 from mcp_migrate.facts.code import Code
 from mcp_migrate.facts.hooks import Blocker, Hook, Hooks, Strategy
-from mcp_migrate.facts.identity import Needs
-from modules import Files
+from mcp_migrate.facts.identity import Identity, Needs, identity
+from modules import Files, place
 
 IDENTITY = '{"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}, "serverInfo": {"name": "s", "version": "1"}}'
 CHAIN = f"""
@@ -604,8 +604,9 @@ def test_a_handshake_that_works_for_others_is_not_passed_by(opening: str, use: s
         "print('hello', file=sys.stderr)",
         "version = max(SUPPORTED)",
         "self.caps = msg['params'].get('capabilities')",
+        "Params.model_validate(msg['params'])",
     ],
-    ids=["client info", "logged", "log line", "reading call", "capabilities"],
+    ids=["client info", "logged", "log line", "reading call", "capabilities", "checked"],
 )
 def test_a_handshake_that_keeps_its_things_to_itself_is_passed_by(opening: str) -> None:
     assert hook(served(opening, "[]")).strategy is Strategy.DECORATOR
@@ -815,6 +816,18 @@ def test_an_object_speaks_for_the_server_only_if_there_is_one_and_it_knows_all(s
 def test_objects_of_two_branches_are_one() -> None:
     made = "if sys.argv[1:]:\n    SERVER = Server('a')\nelse:\n    SERVER = Server('b')\nserve(SERVER)"
     assert hook(named("self.name = name", "pass", made)).identity.info.needs is Needs.INSTANCE
+
+
+def test_what_all_objects_of_another_module_say_of_themselves_is_spelled_out() -> None:
+    protocol = (
+        "class Protocol:\n    def __init__(self):\n        self.info = {'name': 's', 'version': '1'}\n"
+        "    def greet(self):\n        return {'protocolVersion': 'x', 'capabilities': {}, 'serverInfo': self.info}\n"
+    )
+    server = "from protocol import Protocol\n\ndef greet(protocol: Protocol):\n    return protocol.greet()\n"
+    code = Code(Files({"server": server, "protocol": protocol}))
+    found = identity(code, code.reachable(place(code, "greet")), place(code, "greet"))
+    assert isinstance(found, Identity)
+    assert found.info.needs is Needs.IMPORT
 
 
 def test_an_answer_that_is_changed_later_is_not_taken_over() -> None:

@@ -17,12 +17,13 @@ from .endpoints import Endpoint
 from .fresh import Fresh, fresh
 from .functions import Function, dotted, walk
 from .gates import Condition, boundaries, conditions, first_messages, refusals
-from .identity import Identity, Unknown, identities, identity, nameless
+from .identity import Identity, identities, identity, nameless
 from .leaks import Leaks
 from .lost import lost
 from .replies import COROUTINE, WAITS, Proof, Replies
 from .routes import VERBS
 from .sessionless import Needed, Sessionless, Spared, Way, depends, required
+from .spelled import Unknown
 from .syntax import descend
 from .vocabulary import ADDED_REQUESTS, CURRENT, NOTIFICATIONS, REMOVED_REQUESTS, SPELLINGS
 
@@ -767,7 +768,7 @@ class Hooks:
         own = tuple(one for one in reach if one.unit is place.unit)
         reach = own if any(True for _ in identities(self.code, own)) else reach
         places = reach if any(True for _ in identities(self.code, reach)) else place.unit.places
-        found = identity(self.code, places, place.unit)
+        found = identity(self.code, places, place)
         if isinstance(found, Unknown) and found.node is None and methods and not self._shakes_hands(behind):
             return self._titled(place, methods)
         if isinstance(found, Unknown):
