@@ -20,7 +20,7 @@ from .gates import Condition, boundaries, conditions, first_messages, refusals
 from .identity import Identity, Unknown, identities, identity, nameless
 from .leaks import Leaks
 from .lost import lost
-from .replies import COROUTINE, WAITS, Proof, Replies
+from .replies import COROUTINE, WAITS, Packed, Proof, Replies
 from .routes import VERBS
 from .sessionless import Needed, Sessionless, Spared, Way, depends, required
 from .syntax import descend
@@ -32,7 +32,7 @@ _FORBIDS = "a session is asked here for what its client may do, and a 2026-07-28
 
 
 class Strategy(Enum):
-    DECORATOR = "decorator"  # the function takes the message and returns its reply, or None
+    DECORATOR = "decorator"  # the function takes the message and returns its reply, or None, or a tuple with that
     SENDER = "sender"  # the function takes the message and hands its replies to one writer
     SPLIT = "split"  # the function holds the message, and replies leave in statements of their own
     HOST = "host"  # requests come in over HTTP, and the boundary goes around the endpoint
@@ -53,6 +53,7 @@ class Hook:
     finish: tuple[ast.expr, ...] = ()  # SPLIT: replies that are returned, or turned into text that is
     early: Send | ast.Return | None = None  # SPLIT: how this function answers, to be repeated for an early reply
     untested: tuple[Call, ...] = ()  # callers that write whatever they get, None too
+    packed: Packed | None = None  # DECORATOR: the tuple that holds the reply, where it is returned in one
     conditions: tuple[Condition, ...] = ()  # what is only done after the handshake, behind the hook
     hosts: tuple[Host, ...] = ()  # HOST: the endpoints
     inside: tuple[Place, ...] = ()  # HOST: all that runs behind them
@@ -341,6 +342,12 @@ class Hooks:
         above = {(c.place, a.id) for c in self.code.callers(place) if isinstance(a := c.argument(message, place.function), ast.Name)}
         if len(above) == 1 and depth < _MAX_CLIMB and not isinstance(answer := self._prove(*above.pop(), methods, depth + 1), Blocker):
             return answer
+        if (packed := self.replies.packed(place)) is not None:
+            if (other := self._also_sends(place)) is not None:
+                return self._block(
+                    other.place, other.node, "replies are returned, but this one is written directly", "return this reply too"
+                )
+            return self._decorator(place, message, methods, packed)
         at = proof.at or (place, None)
         return self._block(
             at[0],
@@ -372,27 +379,29 @@ class Hooks:
             place, message = caller, name
         return place, message
 
-    def _decorator(self, place: Place, message: str, methods: frozenset[str] | None) -> Hook | Blocker:
+    def _decorator(self, place: Place, message: str, methods: frozenset[str] | None, packed: Packed | None = None) -> Hook | Blocker:
         identity_ = self._identity(place, methods)
         if isinstance(identity_, Blocker):
             return identity_
         if (problem := self._around(place, message)) is not None:
             return problem
         noise = self._unsolicited(place.unit)
-        if (problem := self._elsewhere(place, noise) or self._passing(place, None) or self._altered(place)) is not None:
+        if (problem := self._elsewhere(place, noise) or self._passing(place, None) or self._altered(place, packed)) is not None:
             return problem
-        never_none = not self.replies.function(place).nothing
+        never_none = not (packed.proof if packed else self.replies.function(place)).nothing
         inside = self._inside(place)
         untested = []
         for call in self.code.callers(place):
             # What the server asks of itself stays a part of the request in progress.
             if call.place in inside or call.place in (self._over_http or ()) or self._is_made_up(call, place, message):
                 continue
-            if (name := self._name_of(call)) and (leaving_ := _leaves(call.place, name)) is not None:
+            if (name := self._name_of(call, packed)) and (leaving_ := _leaves(call.place, name)) is not None:
                 return self._block(call.place, leaving_, f"reading ends here when `{place.name}` returns None", "let the loop go on")
-            match self._tests(call, later=_is_async(place)):
+            match self._tests(call, later=_is_async(place), packed=packed):
                 case False:
                     untested.append(call)
+                case None if packed is not None:
+                    return self._block(call.place, call.node, f"what becomes of the tuple that `{place.name}` returns is not clear here")
                 case None if never_none:
                     return self._block(
                         call.place, call.node, f"what becomes of the value of `{place.name}` is not clear, and it was never None before"
@@ -408,6 +417,7 @@ class Hooks:
             methods,
             outgoing=_unique(noise),
             untested=tuple(untested),
+            packed=packed,
             conditions=tuple(self._conditions(place)),
         )
 
@@ -767,7 +777,7 @@ class Hooks:
         leak = leak or self.leaks.shared(emissions if emissions is not None else self._unsolicited(place.unit))
         return self._block(*leak) if leak is not None else None
 
-    def _altered(self, place: Place) -> Blocker | None:
+    def _altered(self, place: Place, packed: Packed | None) -> Blocker | None:
         """Whether a reply is changed on its way from the boundary to where it is written."""
         if (above := self.decorators.opaque(place)) is not None:
             name = ast.unparse(above).partition("(")[0]
@@ -778,7 +788,8 @@ class Hooks:
             for call in self.code.callers(one):
                 if call.place in inside or call.place in (self._over_http or ()):
                     continue
-                if (leak := self.leaks.changed(call, one, self._chains) or (self.leaks.raised(call) if retired else None)) is not None:
+                name = self._name_of(call, packed) if packed is not None else ""
+                if (leak := self.leaks.changed(call, one, self._chains, name) or (self.leaks.raised(call) if retired else None)) is not None:
                     return self._block(*leak)
                 if isinstance(call.place.unit.module.parents[call.node], ast.Return | ast.Await) and call.place.function:
                     pending += [call.place] if call.place not in pending else []
@@ -914,10 +925,10 @@ class Hooks:
     def _is_rebound(self, place: Place, message: str) -> bool:
         return any(value is None or not _is_default(value, message) for value in assigned(place, message))
 
-    def _tests(self, call: Call, *, later: bool) -> bool | None:
+    def _tests(self, call: Call, *, later: bool, packed: Packed | None = None) -> bool | None:
         """Whether a caller asks if the value is None: True, False (it writes it as it is), or None (not clear).
 
-        With `later` the value is there once it is awaited.
+        With `later` the value is there once it is awaited. With `packed` it is one of a tuple, which has to be taken apart.
         """
         if not call.direct:
             return None
@@ -929,13 +940,18 @@ class Hooks:
         if later and not isinstance(parent, ast.Expr) and (not isinstance(parent, ast.Return) or _is_async(call.place)):
             return None
         match parent:
+            case ast.Return() | ast.Expr():
+                pass
+            case _ if packed is not None:
+                return self._tests_packed(call, packed)
+        match parent:
             case ast.Assign(targets=[ast.Name(id=name)]) | ast.AnnAssign(target=ast.Name(id=name)):
                 return True if _asks(call.place, name) else False if self._writes(call.place, name) else None
             case ast.NamedExpr(target=ast.Name(id=name)):
                 return True if _asks(call.place, name) else None
             case ast.Return() if call.place.function:
                 callers = [c for c in self.code.callers(call.place) if c.place != call.place]
-                above = [self._tests(c, later=later or _is_async(call.place)) for c in callers]
+                above = [self._tests(c, later=later or _is_async(call.place), packed=packed) for c in callers]
                 return all(above) if all(a is not None for a in above) and True in above else None
             case ast.Expr():
                 return True  # the value is thrown away
@@ -946,8 +962,22 @@ class Hooks:
                 return False if self._is_sent(parent, call.place) else None
         return None
 
-    def _name_of(self, call: Call) -> str:
-        """The name that a caller gives to the value."""
+    def _tests_packed(self, call: Call, packed: Packed) -> bool | None:
+        """What `_tests` says of the reply in a tuple."""
+        statement = next(around for around in call.place.unit.module.ancestors(call.node) if isinstance(around, ast.stmt))
+        names = _taken_apart(statement, packed)
+        if names is None:
+            return None
+        others = {name for at, name in enumerate(names) if at != packed.at and name}
+        if any(self._writes(call.place, name) for name in others):
+            return None  # more than the reply leaves
+        name = names[packed.at]
+        if not any(isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Load) for n in call.place.nodes):
+            return True  # the value is thrown away
+        return True if _asks(call.place, name) else False if self._writes(call.place, name) else None
+
+    def _name_of(self, call: Call, packed: Packed | None = None) -> str:
+        """The name that a caller gives to the value, or to the reply in a tuple."""
         around: ast.AST = call.node
         parents = call.place.unit.module.parents
         while isinstance(parent := parents[around], ast.Await) or (isinstance(parent, ast.Call) and unwrap(parent) is call.node):
@@ -957,6 +987,8 @@ class Hooks:
                 ast.Assign(targets=[ast.Name(id=name)]) | ast.AnnAssign(target=ast.Name(id=name)) | ast.NamedExpr(target=ast.Name(id=name))
             ):
                 return name
+            case ast.Assign() if packed is not None and (names := _taken_apart(parent, packed)) is not None:
+                return names[packed.at]
         return ""
 
     def _is_made_up(self, call: Call, place: Place, message: str) -> bool:
@@ -1032,6 +1064,17 @@ def _is_default(value: ast.expr, name: str) -> bool:
 
 def _is_async(place: Place) -> bool:
     return place.function is not None and isinstance(place.function.node, ast.AsyncFunctionDef)
+
+
+def _taken_apart(statement: ast.stmt, packed: Packed) -> tuple[str, ...] | None:
+    """The names that `reply, session = await handle(message)` gives to the values of a tuple; "" for what is kept elsewhere."""
+    match statement:
+        case ast.Assign(targets=[ast.Tuple(elts=goals) | ast.List(elts=goals)], value=value):
+            if len(goals) != len(packed.shape) or not isinstance(goals[packed.at], ast.Name) or not isinstance(value, ast.Await | ast.Call):
+                return None
+            if all(isinstance(goal, ast.Name | ast.Attribute) for goal in goals):
+                return tuple(goal.id if isinstance(goal, ast.Name) else "" for goal in goals)
+    return None
 
 
 def _is_waiting(node: ast.AST) -> bool:

@@ -7,6 +7,8 @@ import builtins
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
+from itertools import takewhile
+from typing import NamedTuple
 
 from .code import Class, Code, Place, Unit, assigned
 from .functions import Def, root, targets
@@ -37,13 +39,18 @@ class Spelling:
 
     node: ast.expr
     inner: tuple[tuple[ast.Name | ast.Attribute, Spelling], ...] = ()
+    added: tuple[Added, ...] = ()  # what is put into the dict that `node` gives
+
+    @property
+    def parts(self) -> tuple[Spelling, ...]:
+        return (*(spelling for _, spelling in self.inner), *(part for one in self.added for part in one if part is not None))
 
     @property
     def names(self) -> frozenset[str]:
         """The names that are left."""
         replaced = {id(n) for name, _ in self.inner for n in descend(name)}
         own = {n.id for n in descend(self.node) if isinstance(n, ast.Name) and id(n) not in replaced} - _bound_inside(self.node)
-        return frozenset(own).union(*(spelling.names for _, spelling in self.inner))
+        return frozenset(own).union(*(spelling.names for spelling in self.parts))
 
     def attributes(self) -> Iterator[ast.Attribute]:
         """What it reads of `self`."""
@@ -56,13 +63,21 @@ class Spelling:
                 and node.value.id == "self"
             ):
                 yield node
-        for _, spelling in self.inner:
+        for spelling in self.parts:
             yield from spelling.attributes()
 
     def calls(self) -> Iterator[ast.Call]:
         yield from (n for n in descend(self.node) if isinstance(n, ast.Call))
-        for _, spelling in self.inner:
+        for spelling in self.parts:
             yield from spelling.calls()
+
+
+class Added(NamedTuple):
+    """An entry of a dict, or all those of another one where `key` is None, under a condition or always."""
+
+    key: Spelling | None
+    value: Spelling
+    test: Spelling | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -414,7 +429,7 @@ def _local(name: ast.Name, place: Place, before: int, depth: int, literal: bool)
         if (only := _only(name, place)) is not None:
             return _spelled(only, place, before, depth + 1, literal)
         if not _is_straight(place, name.id):
-            return doubt
+            return _built(name, place, before, depth + 1, literal) or doubt
         for at, statement in reversed(list(enumerate(_body(place)[:before]))):
             match statement:
                 case (
@@ -425,6 +440,44 @@ def _local(name: ast.Name, place: Place, before: int, depth: int, literal: bool)
                         return _spelled(value, place, at, depth + 1, literal)
         return doubt
     return None
+
+
+def _built(name: ast.Name, place: Place, before: int, depth: int, literal: bool) -> Spelling | None:
+    """A dict that is written down once and filled below: `info = {...}`, then `if self.title: info["title"] = self.title`."""
+    values, module = assigned(place, name.id), place.unit.module
+    used = {name, *module.ancestors(name)}
+    body = [*takewhile(lambda statement: statement not in used, _body(place)[:before])]
+    start = next((at for at, s in enumerate(body) if isinstance(s, ast.Assign | ast.AnnAssign) and s.value in values), None)
+    if len(values) != 1 or values[0] is None or start is None:
+        return None
+    base = _spelled(values[0], place, start, depth, literal)
+    added: list[Added] = []
+    for at, statement in enumerate(body[start + 1 :], start + 1):
+        if not any(isinstance(n, ast.Name) and n.id == name.id for n in descend(statement)):
+            continue
+        inner, test = ([statement], None) if not isinstance(statement, ast.If) else (statement.body, statement.test)
+        if isinstance(statement, ast.If) and statement.orelse:
+            return None
+        asked = _spelled(test, place, at, depth, literal) if test is not None else None
+        for one in inner:
+            match one:
+                case ast.Assign(targets=[ast.Subscript(value=ast.Name(id=found), slice=key)], value=value) if found == name.id:
+                    parts = [_spelled(key, place, at, depth, literal), _spelled(value, place, at, depth, literal)]
+                case ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name(id=found), attr="update"), args=[value], keywords=[])) if (
+                    found == name.id
+                ):
+                    parts = [None, _spelled(value, place, at, depth, literal)]
+                case _:
+                    return None
+            first, second = parts
+            if isinstance(first, Unknown) or not isinstance(second, Spelling) or isinstance(asked, Unknown):
+                return None
+            added.append(Added(first, second, asked))
+    # Nothing else may fill it, before its use or behind it.
+    uses = [n for n in place.nodes if isinstance(n, ast.Name) and n.id == name.id]
+    if isinstance(base, Unknown) or not added or len(uses) != len(added) + 2:
+        return None
+    return Spelling(base.node, base.inner, (*base.added, *added))
 
 
 def _only(name: ast.Name, place: Place) -> ast.expr | None:

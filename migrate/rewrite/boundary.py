@@ -14,7 +14,7 @@ from ..facts.emissions import Emission, Send, block_of, is_flush, leaving
 from ..facts.frameworks import Framework
 from ..facts.functions import Def, Module
 from ..facts.hooks import Blocker, Hook, Strategy, has_usual_self
-from ..facts.identity import OF_APPLICATION, Needs, Part, Spelling, is_builtin, is_defined_by, is_pure
+from ..facts.identity import OF_APPLICATION, Added, Needs, Part, Spelling, is_builtin, is_defined_by, is_pure
 from ..facts.sessionless import Way
 from ..facts.syntax import descend
 from ..facts.vocabulary import KEPT_REQUESTS
@@ -28,6 +28,7 @@ from .module import Part as RuntimePart
 from .tree import Tree
 
 _STEM = PurePosixPath(module.FILE_NAME).stem
+_LONG = 100
 # Where the boundary learns of a request that ends in a task of its own.
 _ASYNC = frozenset({Framework.FASTAPI, Framework.STARLETTE, Framework.ASGI})
 EITHER = "."
@@ -244,6 +245,28 @@ class _Wire:
 
     def _text(self, spelling: Spelling) -> str:
         """The expression as it stands at the left margin, its local names replaced."""
+        text = self._replaced(spelling)
+        if not spelling.added:
+            return text
+        literal = isinstance(spelling.node, ast.Dict) and "\n" not in text and len(text) > 2
+        entries = [text[1:-1].rstrip(", ") if literal else f"**{text}", *map(self._entry_of, spelling.added)]
+        line = f"{{{', '.join(entries)}}}"
+        return line if len(line) < _LONG else "{\n" + "".join(f"{self.step}{entry},\n" for entry in entries) + "}"
+
+    def _entry_of(self, added: Added) -> str:
+        """One more entry of a dict: `**({"title": title} if title else {})`."""
+        value = self._text(added.value)
+        if added.key is not None:
+            value = f"{self._text(added.key)}: {value}"
+            if added.test is None:
+                return value
+            value = f"{{{value}}}"
+        if added.test is None:
+            return f"**{value}"
+        test = self._text(added.test)
+        return f"**({value} or {{}})" if test == value else f"**({value} if {test} else {{}})"
+
+    def _replaced(self, spelling: Spelling) -> str:
         theirs = self.hook.identity.place.unit.module
         if self.hook.identity.node is None:
             return ast.unparse(spelling.node).replace("'", '"')
@@ -330,6 +353,10 @@ class _Wire:
         arguments = []
         if hook.place.function.parameters[0] != hook.message or not has_usual_self(hook.place.function):
             arguments.append(f'message="{hook.message}"')
+        if hook.packed is not None:
+            self.parts.add(RuntimePart.RETURNS)
+            shape = ", ".join("None" if name is None else f'"{name}"' for name in hook.packed.shape)
+            arguments.append(f"returns=({shape})")
         if hook.writer is not None:
             self.parts.add(RuntimePart.SEND)
             arguments.append(f"send={self._writer(hook.writer)}")
@@ -519,14 +546,25 @@ class _Wire:
             while not isinstance(statement, ast.stmt):
                 statement = self.module.parents[statement]
             match statement:
-                case ast.Assign(targets=[ast.Name(id=name)]) | ast.AnnAssign(target=ast.Name(id=name)) if self._ends_loop(statement):
+                case ast.Assign() | ast.AnnAssign() if (name := self._given(statement)) and self._ends_loop(statement, name):
                     yield below(self.module, statement, f"if {name} is None:\n{self.step}continue\n")
-                case ast.Assign(targets=[ast.Name(id=name)]) | ast.AnnAssign(target=ast.Name(id=name)):
+                case ast.Assign() | ast.AnnAssign() if name := self._given(statement):
                     yield from self._guarded(statement, name)
                 case ast.Expr():
                     yield from self._taken_apart(statement, use.node)
                 case _:
                     self._stop(self.module.span(statement), "this writes whatever the dispatcher returns, None too", "skip None here")
+
+    def _given(self, statement: ast.stmt) -> str:
+        """The name that a statement gives to the reply."""
+        packed = self.hook.packed
+        match statement:
+            case ast.Assign(targets=[ast.Tuple(elts=goals) | ast.List(elts=goals)]) if packed is not None:
+                goal = goals[packed.at]
+                return goal.id if isinstance(goal, ast.Name) else ""
+            case ast.Assign(targets=[ast.Name(id=name)]) | ast.AnnAssign(target=ast.Name(id=name)):
+                return name
+        return ""
 
     def _guarded(self, statement: ast.stmt, name: str) -> Iterator[Edit]:
         block_ = block_of(statement, self.module)
@@ -566,10 +604,9 @@ class _Wire:
             at = line_start(self.source, self.module.span(after[0]).start)
             yield Edit(Span(at, at), self.step)
 
-    def _ends_loop(self, statement: ast.stmt) -> bool:
-        """Whether all that a loop does after this statement is writing its value."""
+    def _ends_loop(self, statement: ast.stmt, name: str) -> bool:
+        """Whether all that a loop does after this statement is writing its value, which has this name."""
         child: ast.AST = statement
-        name = next(n.id for n in descend(statement) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store))
         followers = block_of(statement, self.module)
         for follower in followers[followers.index(statement) + 1 :]:
             if not is_flush(follower) and not any(isinstance(n, ast.Name) and n.id == name for n in descend(follower)):

@@ -23,6 +23,7 @@ class Part(str, Enum):
 
     BOUNDARY = "boundary"  # @MCP.boundary on a dispatcher
     SEND = "send"  # @MCP.boundary(send=...) on a dispatcher that writes its replies
+    RETURNS = "returns"  # @MCP.boundary(returns=...) on a dispatcher that returns its replies in tuples
     OUTGOING = "outgoing"  # MCP.outgoing in a writer that replies and notifications share
     LOGGING = "logging"  # MCP.log_level, and log messages only for requests that want them
     LISTEN = "listen"  # subscriptions/listen on stdio, and MCP.subscribed
@@ -48,6 +49,7 @@ class Part(str, Enum):
 
 _NEEDS = {
     Part.SEND: {Part.BOUNDARY},
+    Part.RETURNS: {Part.BOUNDARY},
     # Log messages and change notifications can only be held back or tagged where they leave.
     Part.LOGGING: {Part.OUTGOING},
     Part.LISTEN: {Part.OUTGOING, Part.CHANGES},
@@ -89,7 +91,7 @@ may add parts to it; to get it anew, delete it and run `mcp-migrate fix`."""
 _CLIENT_ORIGIN = """\
 Written by mcp-migrate {version} for this client, which owns it. To get it anew, delete it and run `mcp-migrate fix`."""
 _BLOCK = re.compile(r"\s*# \[(?P<end>/?)(?P<part>\w+)\]")
-_INLINE = re.compile(r"  # -(?P<part>\w+): (?P<text>.+)")
+_INLINE = re.compile(r"  # -(?P<part>\w+): (?P<text>.+?)(?=  # -\w+: |$)")
 _WIDTH = 120
 _SEAL = re.compile(r"^# parts: (?P<parts>[a-z_ ]*); digest: (?P<digest>[0-9a-f]{16})\n", re.MULTILINE)
 
@@ -150,8 +152,8 @@ def _named(tree: ast.Module, handles: Collection[str]) -> Iterator[Part]:
             case ast.Attribute(value=ast.Name(id=name), attr=attr) if name in handles and attr in _ATTRIBUTES:
                 yield _ATTRIBUTES[attr]
             case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="boundary"), keywords=keywords) if name in handles:
-                if any(keyword.arg == "send" for keyword in keywords):
-                    yield Part.SEND
+                named = {keyword.arg for keyword in keywords}
+                yield from (part for part in (Part.SEND, Part.RETURNS) if part.value in named)
             case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="begin"), args=args, keywords=keywords) if name in handles:
                 if len(args) + len(keywords) > 1:
                     yield Part.HTTP
@@ -188,10 +190,10 @@ def _lines(lines: list[str], chosen: frozenset[Part]) -> Iterator[str]:
             else:
                 open_blocks.append(Part(block["part"]) in chosen)
         elif all(open_blocks):
-            if inline := _INLINE.search(line):
-                line = line[: inline.start()]
-                if Part(inline["part"]) not in chosen:
-                    line = line.replace(inline["text"], "")
+            marks = [*_INLINE.finditer(line)]
+            line = line[: marks[0].start()] if marks else line
+            for mark in marks:
+                line = line if Part(mark["part"]) in chosen else line.replace(mark["text"], "")
             yield line
 
 
