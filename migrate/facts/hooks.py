@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 
 from ..source import Span
-from . import admission, approach, chains, endpoints, frameworks, handshake, sessions, transport
+from . import admission, approach, carried, chains, endpoints, frameworks, handshake, sessions, transport
 from .chains import Chain, Origin, Subject
 from .code import Call, Code, Place, Unit, assigned, unwrap
 from .decorators import Decorators, is_changed
@@ -186,8 +186,21 @@ class Hooks:
 
     def handshake_work(self, places: Iterable[Place]) -> handshake.Work | None:
         """What the handshake does for others, among these functions and all that they reach."""
-        found = dict.fromkeys(other for place in places for other in self._inside(place))
-        return handshake.work(self.code, found, [c.node for place in found for c in conditions(place.unit.module)])
+        starts = [*places]
+        found = dict.fromkeys(other for place in starts for other in self._inside(place))
+        carries = any(self._carries(place) for place in starts)
+        return handshake.work(self.code, found, [c.node for place in found for c in conditions(place.unit.module)], hosted=carries)
+
+    def _carries(self, place: Place) -> bool:
+        """Whether the sessions of a dispatcher come with its replies, and requests without one need none."""
+        chain = chains.find(self.code, place)
+        if chain is None or place.function is None or chain.subject.origin is not Origin.MESSAGE or self.replies.packed(place) is None:
+            return False
+        without = self._carried(place, chain.subject.name)
+        if without is None:
+            return False
+        gates, uses = self._spared(without)
+        return not isinstance(gates, Blocker) and not any(isinstance(use, Needed) for use in uses)
 
     def _inside(self, place: Place) -> tuple[Place, ...]:
         """Everything that runs when a function runs, its tables' handlers included."""
@@ -383,7 +396,13 @@ class Hooks:
         identity_ = self._identity(place, methods)
         if isinstance(identity_, Blocker):
             return identity_
-        if (problem := self._around(place, message)) is not None:
+        without = self._carried(place, message) if packed is not None else None
+        if (problem := self._around(place, message, hosted=without is not None)) is not None:
+            return problem
+        gates, uses = self._spared(without) if without is not None else ((), ())
+        if isinstance(gates, Blocker):
+            return gates
+        if without is not None and (problem := self._unready(place, [*without.inside], gates, [*uses], without)) is not None:
             return problem
         noise = self._unsolicited(place.unit)
         if (problem := self._elsewhere(place, noise) or self._passing(place, None) or self._altered(place, packed)) is not None:
@@ -418,8 +437,30 @@ class Hooks:
             outgoing=_unique(noise),
             untested=tuple(untested),
             packed=packed,
-            conditions=tuple(self._conditions(place)),
+            conditions=tuple(one for one in self._conditions(place) if not any(one.node is gate.node for gate in gates)),
+            gates=tuple({gate.around: gate.node for gate in reversed(gates)}.values()),
+            spared=tuple(use for use in uses if isinstance(use, Spared)),
+            lost=tuple(use for use in uses if isinstance(use, Needed)),
         )
+
+    def _carried(self, place: Place, message: str) -> Sessionless | None:
+        """What becomes of a request without a session, where the loop has none until a reply brings it."""
+        inside = self._inside(place)
+        calls = [call for call in self.code.callers(place) if call.place not in inside and call.place not in (self._over_http or ())]
+        names = carried.parameters(self.code, place, calls, message)
+        tabled = frozenset(handler for one in inside for handler in self._handlers.get(one, ()))
+        given = frozenset((place, name) for name in names)
+        return Sessionless(self.code, tuple(inside), tabled, (place,), given=given) if given else None
+
+    def _spared(self, without: Sessionless) -> tuple[tuple[sessions.Condition, ...] | Blocker, tuple[Spared | Needed, ...]]:
+        """What refuses a request for want of a session, and everything that would fail without one."""
+        found = list(carried.gates(without))
+        for one in found:
+            if isinstance(one, carried.Unclear):
+                reason = "whether this refuses requests without a session is not clear"
+                return self._block(one.place, one.node, reason, "let requests without a session pass here"), ()
+        own = [one for one in found if isinstance(one, sessions.Condition)]
+        return (*without.gates(), *own), tuple(without.uses())
 
     def _sender(self, place: Place, message: str, methods: frozenset[str] | None) -> Hook | Blocker:
         sends = self._replies_sent(place)
@@ -667,8 +708,11 @@ class Hooks:
         return ours
 
     # -- what stands around a hook ----------------------------------------------
-    def _around(self, place: Place, message: str) -> Blocker | None:
-        """Whether the transport is stdio and nothing refuses messages before the hook."""
+    def _around(self, place: Place, message: str, *, hosted: bool = False) -> Blocker | None:
+        """Whether the transport is stdio and nothing refuses messages before the hook.
+
+        With `hosted`, what is kept for a session is looked at by itself.
+        """
         way = transport.of(self.code, place)
         if way.http is not None and self._over_http is None and not self._is_unused(way.http):
             return self._http(place, way.http)
@@ -700,7 +744,7 @@ class Hooks:
         if (doubt := approach.doubt(self.code, place, message, frozenset(inside), self._above(place))) is not None:
             return self._block(doubt.place, doubt.node, doubt.reason, doubt.way_out)
         opened = [condition.node for condition in self._conditions(place)]
-        if (work := handshake.work(self.code, [*self._inside(place), *self._above(place)], opened)) is not None:
+        if (work := handshake.work(self.code, [*self._inside(place), *self._above(place)], opened, hosted=hosted)) is not None:
             return self._block(work.place, work.node, work.reason, work.way_out)
         return None
 
