@@ -446,7 +446,9 @@ class Hooks:
     def _carried(self, place: Place, message: str) -> Sessionless | None:
         """What becomes of a request without a session, where the loop has none until a reply brings it."""
         inside = self._inside(place)
-        calls = [call for call in self.code.callers(place) if call.place not in inside and call.place not in (self._over_http or ())]
+        # What an endpoint hands in is named by a header.
+        others = {*inside, *(other for one in endpoints.above(self.code, place) for other in self._inside(one.place))}
+        calls = [call for call in self.code.callers(place) if call.place not in others]
         names = carried.parameters(self.code, place, calls, message)
         tabled = frozenset(handler for one in inside for handler in self._handlers.get(one, ()))
         given = frozenset((place, name) for name in names)

@@ -117,16 +117,16 @@ class _Wire:
         if self.hook.outgoing:
             self.parts.add(RuntimePart.OUTGOING)
         if self.hook.borrowed is not None:
-            self._borrow(self.hook.borrowed[0], bool(hosted and hosted.lines))
+            self._borrow(self.hook.borrowed[0], bool(hosted and hosted.lines), package)
         elif package != EITHER:
             self.imports.add((_beside(package, _STEM), "Stateless"))
         return Wiring(tuple(dict.fromkeys(edits)), frozenset(self.parts), frozenset(self.imports))
 
-    def _borrow(self, other: Unit, is_placed: bool) -> None:
+    def _borrow(self, other: Unit, is_placed: bool, package: str | None) -> None:
         """Takes the object from the module that has it."""
         if other is self.hook.place.unit:
             return
-        spelled = self._spelled(other)
+        spelled = self._spelled(other) or self._relative(other, package)
         if spelled is None or is_placed or self.handle in self.taken:
             reason = f"the boundary object of {other.module.source.path} is not known here"
             self._stop(self._at(self.hook.place), reason, "import it, and wire the endpoint by hand")
@@ -226,6 +226,15 @@ class _Wire:
                 if origin == other.name:
                     return "." * node.level + (node.module or "")
         return None
+
+    def _relative(self, other: Unit, package: str | None) -> str | None:
+        """How this module would import from another one of its package that it knows by a package's name only."""
+        own, theirs = self.hook.place.unit.name.split("."), other.name.split(".")
+        shared = next((at for at, (one, two) in enumerate(zip(own, theirs, strict=False)) if one != two), min(len(own), len(theirs)))
+        imports = other.names.imports.values()
+        if package != "" or not shared or len(theirs) == shared or any(f"{one}.".startswith(f"{'.'.join(own)}.") for one in imports):
+            return None
+        return "." * (len(own) - shared) + ".".join(theirs[shared:])
 
     def _through(self, part: Part) -> bool:
         """Whether what an object says of itself can be asked of the one that this module holds."""
