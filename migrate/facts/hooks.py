@@ -20,7 +20,7 @@ from .gates import Condition, boundaries, conditions, first_messages, refusals
 from .identity import Identity, Unknown, identities, identity, nameless
 from .leaks import Leaks
 from .lost import lost
-from .replies import COROUTINE, WAITS, Packed, Proof, Replies
+from .replies import COROUTINE, TUPLE, WAITS, Packed, Proof, Replies
 from .routes import VERBS
 from .sessionless import Needed, Sessionless, Spared, Way, depends, required
 from .syntax import descend
@@ -194,7 +194,12 @@ class Hooks:
     def _carries(self, place: Place) -> bool:
         """Whether the sessions of a dispatcher come with its replies, and requests without one need none."""
         chain = chains.find(self.code, place)
-        if chain is None or place.function is None or chain.subject.origin is not Origin.MESSAGE or self.replies.packed(place) is None:
+        if (
+            chain is None
+            or place.function is None
+            or chain.subject.origin is not Origin.MESSAGE
+            or not isinstance(self.replies.packed(place), Packed)
+        ):
             return False
         without = self._carried(place, chain.subject.name)
         if without is None:
@@ -249,8 +254,8 @@ class Hooks:
                 conditions=tuple(dict.fromkeys([*read.conditions, *hook.conditions])),
                 hosts=hook.hosts,
                 inside=hook.inside,
-                gates=hook.gates,
-                spared=hook.spared,
+                gates=tuple(dict.fromkeys([*read.gates, *hook.gates])),
+                spared=tuple(dict.fromkeys([*read.spared, *hook.spared])),
                 fresh=hook.fresh,
                 lost=hook.lost,
             )
@@ -355,12 +360,14 @@ class Hooks:
         above = {(c.place, a.id) for c in self.code.callers(place) if isinstance(a := c.argument(message, place.function), ast.Name)}
         if len(above) == 1 and depth < _MAX_CLIMB and not isinstance(answer := self._prove(*above.pop(), methods, depth + 1), Blocker):
             return answer
-        if (packed := self.replies.packed(place)) is not None:
+        if proof.doubt == TUPLE and isinstance(packed := self.replies.packed(place), Packed):
             if (other := self._also_sends(place)) is not None:
                 return self._block(
                     other.place, other.node, "replies are returned, but this one is written directly", "return this reply too"
                 )
             return self._decorator(place, message, methods, packed)
+        if proof.doubt == TUPLE and isinstance(packed, Proof):
+            proof = packed
         at = proof.at or (place, None)
         return self._block(
             at[0],
@@ -402,6 +409,9 @@ class Hooks:
         gates, uses = self._spared(without) if without is not None else ((), ())
         if isinstance(gates, Blocker):
             return gates
+        if (use := next((one for one in uses if isinstance(one, Needed)), None)) is not None:
+            reason = f"`{ast.unparse(use.node)}` needs a session, which no 2026-07-28 request has"
+            return self._block(use.place, use.node, reason, "keep it in a handle that a tool returns and the next call names")
         if without is not None and (problem := self._unready(place, [*without.inside], gates, [*uses], without)) is not None:
             return problem
         noise = self._unsolicited(place.unit)
@@ -440,7 +450,6 @@ class Hooks:
             conditions=tuple(one for one in self._conditions(place) if not any(one.node is gate.node for gate in gates)),
             gates=tuple({gate.around: gate.node for gate in reversed(gates)}.values()),
             spared=tuple(use for use in uses if isinstance(use, Spared)),
-            lost=tuple(use for use in uses if isinstance(use, Needed)),
         )
 
     def _carried(self, place: Place, message: str) -> Sessionless | None:
@@ -835,7 +844,9 @@ class Hooks:
                 if call.place in inside or call.place in (self._over_http or ()):
                     continue
                 name = self._name_of(call, packed) if packed is not None else ""
-                if (leak := self.leaks.changed(call, one, self._chains, name) or (self.leaks.raised(call) if retired else None)) is not None:
+                if (
+                    leak := self.leaks.changed(call, one, self._chains, name) or (self.leaks.raised(call) if retired else None)
+                ) is not None:
                     return self._block(*leak)
                 if isinstance(call.place.unit.module.parents[call.node], ast.Return | ast.Await) and call.place.function:
                     pending += [call.place] if call.place not in pending else []

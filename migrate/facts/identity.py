@@ -460,6 +460,7 @@ def _built(name: ast.Name, place: Place, before: int, depth: int, literal: bool)
             return None
         asked = _spelled(test, place, at, depth, literal) if test is not None else None
         for one in inner:
+            parts: list[Spelling | Unknown | None]
             match one:
                 case ast.Assign(targets=[ast.Subscript(value=ast.Name(id=found), slice=key)], value=value) if found == name.id:
                     parts = [_spelled(key, place, at, depth, literal), _spelled(value, place, at, depth, literal)]

@@ -106,7 +106,11 @@ class Leaks:
                 return Leak(place, around, reason, way_out)
             case ast.Dict() | ast.Subscript() | ast.Attribute() as around:
                 return Leak(place, around, reason, way_out)
-            case ast.Assign(targets=[ast.Name(id=given)]) | ast.AnnAssign(target=ast.Name(id=given)) | ast.NamedExpr(target=ast.Name(id=given)):
+            case (
+                ast.Assign(targets=[ast.Name(id=given)])
+                | ast.AnnAssign(target=ast.Name(id=given))
+                | ast.NamedExpr(target=ast.Name(id=given))
+            ):
                 name = given
         if not name:
             return None

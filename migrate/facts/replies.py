@@ -19,6 +19,7 @@ _MAX_DEPTH = 12
 _AWAITABLE = frozenset({"create_task", "ensure_future", "shield", "wait_for"})
 WAITS = frozenset({"run", "run_until_complete"})
 COROUTINE = "a coroutine is returned, not its value"
+TUPLE = "a tuple is returned"
 _TEXT = frozenset({"dumps", "model_dump_json", "json"})
 _MODELS = frozenset({"dict", "model_dump", "to_dict", "asdict"})
 
@@ -82,7 +83,11 @@ _Row = tuple[_Element, ...]
 
 
 class _Unpackable(Exception):
-    """Not always a tuple, or not one that can be followed."""
+    """Not always a tuple, or not one that can be followed; what stands in the way, and where."""
+
+    def __init__(self, place: Place, node: ast.AST) -> None:
+        super().__init__()
+        self.place, self.node = place, node
 
 
 @dataclass(eq=False)
@@ -92,7 +97,7 @@ class Replies:
     code: Code
     decorators: Decorators
     _known: dict[Place, Proof] = field(default_factory=dict)
-    _rows: dict[Place, tuple[_Row, ...] | None] = field(default_factory=dict)
+    _rows: dict[Place, tuple[_Row, ...] | _Unpackable] = field(default_factory=dict)
 
     def function(self, place: Place) -> Proof:
         """The proof of everything that a function returns, of an async one once it is awaited."""
@@ -102,18 +107,24 @@ class Replies:
         """The proof of one value inside a function."""
         return _at_hand(self._value(node, place, 0), place)
 
-    def packed(self, place: Place) -> Packed | None:
-        """The tuple that a function always returns, where one of its values is surely a reply or None, and no other may be one."""
+    def packed(self, place: Place) -> Packed | Proof:
+        """The tuple that a function always returns, where one of its values is surely a reply or None, and no other may be one.
+
+        Where that is not so, a proof that says why.
+        """
         try:
             rows = self._packed(place)
-        except _Unpackable:
-            return None
-        if not rows or len({len(row) for row in rows}) != 1 or len(rows[0]) < 2:
-            return None
+        except _Unpackable as doubt:
+            return _doubt(f"{TUPLE}, and something else here", doubt.node, doubt.place)
+        node = place.function.node if place.function else place.unit.module.tree
+        if not rows or len({len(row) for row in rows}) != 1:
+            return _doubt("tuples of several lengths are returned", node, place)
         columns = [self._any(row[at].proof for row in rows) for at in range(len(rows[0]))]
         found = [at for at, proof in enumerate(columns) if proof.reply]
-        if len(found) != 1 or not columns[found[0]].sure:
-            return None
+        if len(found) != 1:
+            return _doubt(f"{TUPLE}, and which of its values is the reply is not sure", node, place)
+        if not columns[found[0]].sure:
+            return columns[found[0]]
         # Only what goes with a reply says what its callers are used to.
         answering = [row for row in rows if row[found[0]].proof.reply]
         shape: list[str | None] = []
@@ -122,7 +133,7 @@ class Replies:
             if at == found[0]:
                 shape.append(WORD)
             elif not kept or WORD in kept or len(kept - {None}) > 1:
-                return None
+                return _doubt(f"{TUPLE}, and what goes with a reply that changes nothing is not known", node, place)
             else:
                 # A caller that keeps what it is given goes on with what it had.
                 shape.append(next(iter(kept - {None}), None))
@@ -159,7 +170,7 @@ class Replies:
             case ast.Call():
                 return self._call(node, place, depth)
             case ast.Tuple():
-                return _doubt("a tuple is returned", node, place)
+                return _doubt(TUPLE, node, place)
             case ast.Constant() | ast.JoinedStr():
                 return _doubt("a text is returned", node, place)
             case ast.List() | ast.ListComp():
@@ -260,26 +271,27 @@ class Replies:
             self._rows[place] = ()
             try:
                 self._rows[place] = tuple(self._exits(place))
-            except _Unpackable:
-                self._rows[place] = None
+            except _Unpackable as doubt:
+                self._rows[place] = doubt
         rows = self._rows[place]
-        if rows is None:
-            raise _Unpackable
+        if isinstance(rows, _Unpackable):
+            raise rows
         return rows
 
     def _exits(self, place: Place) -> Iterator[_Row]:
-        if place.function is None or falls_through(place.function.node.body) or self.decorators.opaque(place) is not None:
-            raise _Unpackable
+        assert place.function
+        if falls_through(place.function.node.body) or self.decorators.opaque(place) is not None:
+            raise _Unpackable(place, place.function.node)
         for node in place.nodes:
             match node:
                 case ast.Return(value=ast.expr() as value):
                     yield from self._tuples(value, place, 0)
                 case ast.Return() | ast.Yield() | ast.YieldFrom():
-                    raise _Unpackable
+                    raise _Unpackable(place, node)
 
     def _tuples(self, node: ast.expr, place: Place, depth: int) -> Iterator[_Row]:
         if depth > _MAX_DEPTH:
-            raise _Unpackable
+            raise _Unpackable(place, node)
         depth += 1
         match node:
             case ast.Tuple(elts=elts) if not any(isinstance(one, ast.Starred) for one in elts):
@@ -290,7 +302,7 @@ class Replies:
             case ast.Name(id=name) if values := assigned(place, name):
                 for value in values:
                     if value is None:
-                        raise _Unpackable
+                        raise _Unpackable(place, node)
                     yield from self._tuples(value, place, depth)
             case ast.Await(value=ast.Call() as call):
                 match call:
@@ -302,20 +314,20 @@ class Replies:
             case ast.Call():
                 yield from self._tuples_of(node, place, is_async=False)
             case _:
-                raise _Unpackable
+                raise _Unpackable(place, node)
 
     def _tuples_of(self, call: ast.Call, place: Place, *, is_async: bool) -> Iterator[_Row]:
         """The tuples that a call gives; what it gives back of its own parameters is what the call has handed in."""
         found = self.code.target(call.func, place)
         named = [(found, place)] if found is not None else self._table(call.func, place)
         if not named:
-            raise _Unpackable
+            raise _Unpackable(place, call)
         for one, home in named:
             target = one if isinstance(one, tuple) else self.code.target(one, home)
             if not isinstance(target, Place) or target.function is None:
-                raise _Unpackable
+                raise _Unpackable(place, call)
             if isinstance(target.function.node, ast.AsyncFunctionDef) is not is_async:
-                raise _Unpackable
+                raise _Unpackable(place, call)
             use = Call(place, call, tuple(call.args), direct=True)
             for row in self._packed(target):
                 yield tuple(self._handed(element, use, target) for element in row)

@@ -85,7 +85,11 @@ class Sessionless:
     def __post_init__(self) -> None:
         self._gone = frozenset(place for unit in {p.unit for p in self.inside} for place in self._removed(unit))
         # A session that is named nowhere is missed nowhere.
-        if not self.lasting and not self.given and not any(word in place.unit.module.source.utf8 for place in self.inside for word in _WORDS):
+        if (
+            not self.lasting
+            and not self.given
+            and not any(word in place.unit.module.source.utf8 for place in self.inside for word in _WORDS)
+        ):
             self.inside = ()
         for place, name in self._registered() if self.lasting else ():
             self._absent.add((place, name))
