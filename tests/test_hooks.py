@@ -1001,6 +1001,40 @@ def test_objects_of_two_branches_are_one() -> None:
     assert hook(named("self.name = name", "pass", made)).identity.info.needs is Needs.INSTANCE
 
 
+def filled(text: str) -> str:
+    made = named("self.name, self.title, self.extra = name, None, None", text, "serve(Server())")
+    return made.replace('"serverInfo": {"name": self.name, "version": "1"}', '"serverInfo": info')
+
+
+@pytest.mark.parametrize(
+    ("text", "entries"),
+    [
+        ("info = {'name': self.name, 'version': '1'}; info['title'] = 't'", 1),
+        ("info = {'name': self.name, 'version': '1'}\n            if self.extra:\n                info.update(self.extra)", 1),
+        ("info = {'name': self.name}\n            if self.title: info['title'] = self.title\n            info['version'] = '1'", 2),
+    ],
+    ids=["an entry", "another dict", "two, one if it is there"],
+)
+def test_an_identity_that_is_put_together_is_read(text: str, entries: int) -> None:
+    info = hook(filled(text)).identity.info
+    assert info.needs in {Needs.INSTANCE, Needs.CALL}
+    assert [len(part.added) for _, part in info.spelling.inner] == [entries]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "info = {'name': self.name}; info['asked'] = msg['params']",
+        "info = {'name': self.name}; info['title'] = 't'; print(info, file=sys.stderr)",
+        "info = {'name': self.name}\n            if self.title: info['title'] = 't'\n            else: info['name'] = 'u'",
+        "info = {'name': self.name}\n            for key in self.extra: info[key] = 1",
+    ],
+    ids=["of the request", "handed on", "one of two", "in a loop"],
+)
+def test_an_identity_that_is_put_together_out_of_sight_is_refused(text: str) -> None:
+    assert "cannot be known before the request" in reason(filled(text))
+
+
 def test_an_answer_that_is_changed_later_is_not_taken_over() -> None:
     changed = body("    return None\n").replace(
         f'return {{"jsonrpc": "2.0", "id": rid, "result": {IDENTITY}}}',

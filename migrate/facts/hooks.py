@@ -420,7 +420,7 @@ class Hooks:
         never_none = not (packed.proof if packed else self.replies.function(place)).nothing
         inside = self._inside(place)
         untested = []
-        for call in self.code.callers(place):
+        for call in self._calls(place) if packed is not None else self.code.callers(place):
             # What the server asks of itself stays a part of the request in progress.
             if call.place in inside or call.place in (self._over_http or ()) or self._is_made_up(call, place, message):
                 continue
@@ -452,12 +452,23 @@ class Hooks:
             spared=tuple(use for use in uses if isinstance(use, Spared)),
         )
 
+    def _calls(self, place: Place) -> list[Call]:
+        """Every use of a function, and calls of its name on objects whose class is not known."""
+        assert place.function
+        found, short = [*self.code.callers(place)], place.function.short
+        for unit in self.code.around(place.unit) if place.function.owner else ():
+            for home, node in unit.mentions.get(short, ()):
+                match node.func:
+                    case ast.Attribute(attr=attr) if attr == short and self.code.target(node.func, home) is None:
+                        found.append(Call(home, node, tuple(node.args), direct=True))
+        return found
+
     def _carried(self, place: Place, message: str) -> Sessionless | None:
         """What becomes of a request without a session, where the loop has none until a reply brings it."""
         inside = self._inside(place)
         # What an endpoint hands in is named by a header.
         others = {*inside, *(other for one in endpoints.above(self.code, place) for other in self._inside(one.place))}
-        calls = [call for call in self.code.callers(place) if call.place not in others]
+        calls = [call for call in self._calls(place) if call.place not in others]
         names = carried.parameters(self.code, place, calls, message)
         tabled = frozenset(handler for one in inside for handler in self._handlers.get(one, ()))
         given = frozenset((place, name) for name in names)

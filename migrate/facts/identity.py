@@ -445,14 +445,19 @@ def _local(name: ast.Name, place: Place, before: int, depth: int, literal: bool)
 def _built(name: ast.Name, place: Place, before: int, depth: int, literal: bool) -> Spelling | None:
     """A dict that is written down once and filled below: `info = {...}`, then `if self.title: info["title"] = self.title`."""
     values, module = assigned(place, name.id), place.unit.module
-    used = {name, *module.ancestors(name)}
-    body = [*takewhile(lambda statement: statement not in used, _body(place)[:before])]
-    start = next((at for at, s in enumerate(body) if isinstance(s, ast.Assign | ast.AnnAssign) and s.value in values), None)
-    if len(values) != 1 or values[0] is None or start is None:
+    if len(values) != 1 or values[0] is None or not isinstance(made := module.parents[values[0]], ast.Assign | ast.AnnAssign):
         return None
+    used, outermost, holder = {name, *module.ancestors(name)}, _body(place), module.parents[made]
+    blocks = [block for block in (getattr(holder, kind, None) for kind in ("body", "orelse", "finalbody")) if isinstance(block, list)]
+    block = next(one for one in blocks if made in one)
+    start = outermost.index(made) if block == outermost else before
     base = _spelled(values[0], place, start, depth, literal)
     added: list[Added] = []
-    for at, statement in enumerate(body[start + 1 :], start + 1):
+    following = block[block.index(made) + 1 :]
+    if not any(one in used for one in following):
+        return None
+    for statement in takewhile(lambda one: one not in used, following):
+        at = outermost.index(statement) if block == outermost else before
         if not any(isinstance(n, ast.Name) and n.id == name.id for n in descend(statement)):
             continue
         inner, test = ([statement], None) if not isinstance(statement, ast.If) else (statement.body, statement.test)
