@@ -16,7 +16,7 @@ from .facts import vocabulary as words
 from .facts.classify import classify
 from .facts.code import unit_of
 from .facts.collect import collect
-from .facts.gates import beside
+from .facts.gates import beside, is_boundary_module
 from .facts.model import (
     Call,
     Class,
@@ -40,19 +40,22 @@ from .facts.model import (
     Shape,
     Store,
     Stream,
+    Symbol,
     Use,
     Value,
     Version,
     VersionUse,
 )
 from .facts.walk import is_word
+from .sdk.program import Program
 from .source import Source
 
 F = TypeVar("F", bound=Fact)
 T = TypeVar("T")
 # What linking adds to a file, and has to make anew when another file has changed.
-_LINKED = (Constant, Dispatcher, ErrorCode, Handler, Header, MetaKey, Send, Version)
+_LINKED = (Constant, Dispatcher, ErrorCode, Handler, Header, MetaKey, Send, Symbol, Version)
 _MAX_HOPS = 8
+_SDK = re.compile(rb"^[ \t]*(?:from|import)[ \t]+mcp(?:_types)?\b", re.MULTILINE)
 _REFUSES = re.compile(r"\blegacy\s*=\s*False\b")
 _ENOUGH = 3  # words that only MCP has, beside another protocol's: a gateway that speaks both
 
@@ -76,7 +79,8 @@ def read(source: Source) -> FileFacts:
 class Project:
     """All files of a run, linked. Files are addressed by path, modules by dotted name; `packages` are folders with an `__init__.py`."""
 
-    def __init__(self, files: Mapping[str, FileFacts], packages: frozenset[str] = frozenset()) -> None:
+    def __init__(self, files: Mapping[str, FileFacts], packages: frozenset[str] = frozenset(), *, before: Program | None = None) -> None:
+        """`before` is what an earlier version of the project has read of the same files."""
         self.files = files
         self.packages = packages
         self._kinds: dict[tuple[str, type[Fact]], tuple[Fact, ...]] = {}
@@ -89,6 +93,13 @@ class Project:
             for target in targets:
                 self._importers[target].append(path)
         self.files = self._linked(files)
+        # The types of expressions cost more than all other facts: only a project that imports the SDK has them asked for.
+        self.sdk = Program(self.files, self.module, before) if any(map(_imports_sdk, self.files.values())) else None
+        if self.sdk is not None:
+            symbols = {path: self.sdk.symbols(path) for path, file in self.files.items() if not is_boundary_module(file.source)}
+            self.files = {
+                path: replace(file, facts=(*file.facts, *symbols[path])) if symbols.get(path) else file for path, file in self.files.items()
+            }
         self._settle()
 
     def _settle(self) -> None:
@@ -118,7 +129,7 @@ class Project:
 
     def replace(self, changed: Iterable[FileFacts]) -> Project:
         """The project with some files read anew."""
-        return Project({**self.files, **{file.source.path: file for file in changed}}, self.packages)
+        return Project({**self.files, **{file.source.path: file for file in changed}}, self.packages, before=self.sdk)
 
     def module(self, name: str, importer: str = "") -> FileFacts | None:
         """The file that `import name` in `importer` (a path) reaches; the nearest one where several fit."""
@@ -340,7 +351,7 @@ class Project:
         return {*self._imported[path], *self._importers.get(path, ())}
 
     def _imports(self, file: FileFacts) -> Iterator[str]:
-        for target in dict.fromkeys((*file.imports.values(), *file.stars)):
+        for target in dict.fromkeys((*file.imports.values(), *file.hidden, *file.stars)):
             for name in (target, target.rpartition(".")[0]):
                 found = self.module(name, file.source.path) if name else None
                 if found is not None and found is not file:
@@ -463,6 +474,11 @@ def is_test(path: str) -> bool:
     return parts.name.startswith(("test_", "conftest")) or parts.stem.endswith("_test") or "tests" in parts.parts[:-1]
 
 
+def _imports_sdk(file: FileFacts) -> bool:
+    """Whether a file imports the official SDK, as far as its own text tells."""
+    return b"mcp" in file.source.utf8 and _SDK.search(file.source.utf8) is not None
+
+
 def _uses_sdk(file: FileFacts) -> bool:
     return any(word.startswith("import ") for word in file.evidence)
 
@@ -482,8 +498,8 @@ def _dispatchers(file: FileFacts) -> Iterator[Dispatcher]:
     """Functions, tables and registries that route at least two of a server's methods."""
     groups: dict[tuple[str, Shape], list[Handler]] = defaultdict(list)
     for fact in file.facts:
-        if isinstance(fact, Handler) and fact.shape is not Shape.SUBSTRING:
-            tested = fact.shape in (Shape.COMPARE, Shape.CASE)
+        if isinstance(fact, Handler):
+            tested = fact.shape in (Shape.COMPARE, Shape.CASE, Shape.SUBSTRING)
             groups[fact.scope if tested or fact.shape is Shape.TABLE else "", Shape.COMPARE if tested else fact.shape].append(fact)
     for (scope, shape), handlers in groups.items():
         if shape in (Shape.MEMBER, Shape.TYPE):

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from .project import Project
     from .rewrite.edits import Edit
     from .rewrite.tree import Tree
+    from .sdk.modules import Module
+    from .sdk.program import Program
 
 
 class Era(str, Enum):
@@ -120,6 +122,17 @@ class Context:
     file: FileFacts
     project: Project
     era: Era = Era.DUAL
+
+    @property
+    def sdk(self) -> Program:
+        """The types of the project's expressions; there is one wherever there is a `Symbol`."""
+        assert self.project.sdk is not None
+        return self.project.sdk
+
+    @property
+    def module(self) -> Module:
+        """The file as the typed wing reads it: its syntax tree, its scopes, the nodes at spans."""
+        return self.sdk.module_at(self.file.source.path)
 
     def settled(self, fact: Fact) -> bool:
         """Whether this is legacy code that nothing has to change: in the dual era, behind a boundary."""

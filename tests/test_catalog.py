@@ -15,6 +15,7 @@ from mcp_migrate.catalog import CatalogError
 from mcp_migrate.facts import model, vocabulary
 from mcp_migrate.facts.model import Fact, Ref
 from mcp_migrate.rule import Entry, Severity
+from mcp_migrate.sdk import vocabulary as sdk_vocabulary
 from mcp_migrate.source import Span
 
 if sys.version_info >= (3, 11):
@@ -26,8 +27,11 @@ ROOT = Path(__file__).parent.parent
 SPEC = yaml.safe_load((ROOT / "rules/spec.yaml").read_text(encoding="utf-8"))
 SECTIONS = ("removed", "changed", "added", "deprecated")
 ITEMS = {f"{section}/{item['name']}": item for section in SECTIONS for item in SPEC[section]}
+SDK = yaml.safe_load((ROOT / "rules/sdk.yaml").read_text(encoding="utf-8"))
+CHANGES = {f"sdk/{item['name']}": item for area, items in SDK.items() if isinstance(items, list) for item in items}
 ENTRIES = catalog.load().entries
-HUNDREDS = {"engine": 0, "removed": 1, "changed": 2, "added": 3, "deprecated": 4}
+HUNDREDS = {"engine": 0, "removed": 1, "changed": 2, "added": 3, "deprecated": 4, "mcp2": 5, "deps": 7}
+SDK_PACKS = ("mcp2", "deps")
 KINDS = frozenset(
     [
         "request",
@@ -79,13 +83,22 @@ def test_every_item_says_what_takes_its_place_and_where_that_is_written(name: st
     assert item["source"]
 
 
+@pytest.mark.parametrize("name", CHANGES)
+def test_every_change_of_the_sdk_has_a_rule_or_a_reason(name: str) -> None:
+    covered = any(name in entry.covers for entry in ENTRIES)
+    reason = CHANGES[name].get("no_rule", "")
+    assert covered or len(reason) > 10, f"{name} has neither a rule nor a reason"
+    assert not (covered and reason), f"{name} has a rule and says why it has none"
+    assert CHANGES[name]["fix"] in ("safe", "unsafe", "manual")
+
+
 def test_items_have_names_of_their_own() -> None:
     assert len(ITEMS) == sum(len(SPEC[section]) for section in SECTIONS)
 
 
 @each_entry
 def test_an_entry_covers_only_items_of_the_revision(entry: Entry) -> None:
-    assert set(entry.covers) <= ITEMS.keys()
+    assert set(entry.covers) <= (CHANGES if entry.pack in SDK_PACKS else ITEMS).keys()
     assert entry.covers or entry.pack == "engine"
 
 
@@ -94,6 +107,11 @@ def test_an_entry_matches_only_words_of_the_revision(entry: Entry) -> None:
     words = {str(word) for item in ITEMS.values() for field in ("keys", "calls", "classes", "facts") for word in item.get(field, ())}
     for kind, keys in entry.match.items():
         assert issubclass(getattr(model, kind), Fact)
+        if entry.pack in SDK_PACKS:
+            # The type of an expression is asked for only where one of the words stands.
+            assert {key.rpartition(".")[2] for key in keys} <= sdk_vocabulary.WANTED | {catalog.ANY}
+            assert f"{SDK['from']} to {SDK['to']}" in entry.spec
+            continue
         assert set(keys) <= words | {catalog.ANY}, f"{entry.name} matches words that no item has"
         assert len(set(keys)) == len(keys)
 

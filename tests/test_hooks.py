@@ -8,8 +8,8 @@ from textwrap import dedent
 import pytest
 from mcp_migrate.facts.code import Code
 from mcp_migrate.facts.hooks import Blocker, Hook, Hooks, Strategy
-from mcp_migrate.facts.identity import Needs
-from modules import Files
+from mcp_migrate.facts.identity import Identity, Needs, identity
+from modules import Files, place
 
 IDENTITY = '{"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}, "serverInfo": {"name": "s", "version": "1"}}'
 CHAIN = f"""
@@ -604,8 +604,9 @@ def test_a_handshake_that_works_for_others_is_not_passed_by(opening: str, use: s
         "print('hello', file=sys.stderr)",
         "version = max(SUPPORTED)",
         "self.caps = msg['params'].get('capabilities')",
+        "Params.model_validate(msg['params'])",
     ],
-    ids=["client info", "logged", "log line", "reading call", "capabilities"],
+    ids=["client info", "logged", "log line", "reading call", "capabilities", "checked"],
 )
 def test_a_handshake_that_keeps_its_things_to_itself_is_passed_by(opening: str) -> None:
     assert hook(served(opening, "[]")).strategy is Strategy.DECORATOR
@@ -1001,24 +1002,38 @@ def test_objects_of_two_branches_are_one() -> None:
     assert hook(named("self.name = name", "pass", made)).identity.info.needs is Needs.INSTANCE
 
 
+def test_what_all_objects_of_another_module_say_of_themselves_is_spelled_out() -> None:
+    protocol = (
+        "class Protocol:\n    def __init__(self):\n        self.info = {'name': 's', 'version': '1'}\n"
+        "    def greet(self):\n        return {'protocolVersion': 'x', 'capabilities': {}, 'serverInfo': self.info}\n"
+    )
+    server = "from protocol import Protocol\n\ndef greet(protocol: Protocol):\n    return protocol.greet()\n"
+    code = Code(Files({"server": server, "protocol": protocol}))
+    found = identity(code, code.reachable(place(code, "greet")), place(code, "greet"))
+    assert isinstance(found, Identity)
+    assert found.info.needs is Needs.IMPORT
+
+
 def filled(text: str) -> str:
     made = named("self.name, self.title, self.extra = name, None, None", text, "serve(Server())")
     return made.replace('"serverInfo": {"name": self.name, "version": "1"}', '"serverInfo": info')
 
 
 @pytest.mark.parametrize(
-    ("text", "entries"),
+    ("text", "steps"),
     [
-        ("info = {'name': self.name, 'version': '1'}; info['title'] = 't'", 1),
-        ("info = {'name': self.name, 'version': '1'}\n            if self.extra:\n                info.update(self.extra)", 1),
-        ("info = {'name': self.name}\n            if self.title: info['title'] = self.title\n            info['version'] = '1'", 2),
+        ("info = {'name': self.name, 'version': '1'}; info['title'] = 't'", 2),
+        ("info = {'name': self.name, 'version': '1'}\n            if self.extra:\n                info.update(self.extra)", 2),
+        ("info = {'name': self.name}\n            if self.title: info['title'] = self.title\n            info['version'] = '1'", 3),
+        ("info = {'name': self.name}\n            if self.title: info['title'] = 't'\n            else: info['name'] = 'u'", 2),
+        ("info = {'name': self.name}\n            for key in self.extra: info[key] = 1", 2),
     ],
-    ids=["an entry", "another dict", "two, one if it is there"],
+    ids=["an entry", "another dict", "two, one if it is there", "one of two", "in a loop"],
 )
-def test_an_identity_that_is_put_together_is_read(text: str, entries: int) -> None:
+def test_an_identity_that_is_put_together_is_read(text: str, steps: int) -> None:
     info = hook(filled(text)).identity.info
-    assert info.needs in {Needs.INSTANCE, Needs.CALL}
-    assert [len(part.added) for _, part in info.spelling.inner] == [entries]
+    assert info.needs is Needs.INSTANCE
+    assert len(tuple(info.spelling.statements())) == steps
 
 
 @pytest.mark.parametrize(
@@ -1026,13 +1041,19 @@ def test_an_identity_that_is_put_together_is_read(text: str, entries: int) -> No
     [
         "info = {'name': self.name}; info['asked'] = msg['params']",
         "info = {'name': self.name}; info['title'] = 't'; print(info, file=sys.stderr)",
-        "info = {'name': self.name}\n            if self.title: info['title'] = 't'\n            else: info['name'] = 'u'",
-        "info = {'name': self.name}\n            for key in self.extra: info[key] = 1",
+        "info = {'name': self.name}\n            while not self.extra: info['title'] = self.extra = 't'",
     ],
-    ids=["of the request", "handed on", "one of two", "in a loop"],
+    ids=["of the request", "handed on", "until something happens"],
 )
 def test_an_identity_that_is_put_together_out_of_sight_is_refused(text: str) -> None:
     assert "cannot be known before the request" in reason(filled(text))
+
+
+@pytest.mark.parametrize("change", ["info['name'] = 'u'", "info.update(self.extra)", "for key in self.extra: info[key] = 1"])
+def test_an_identity_that_is_changed_behind_the_answer_is_refused(change: str) -> None:
+    kept = filled("info = {'name': self.name}\n            info['version'] = '1'").replace('return {"jsonrpc"', 'said = {"jsonrpc"', 1)
+    changed = kept.replace('"serverInfo": info}}', f'"serverInfo": info}}}}\n            {change}\n            return said', 1)
+    assert "cannot be known before the request" in reason(changed)
 
 
 def test_an_answer_that_is_changed_later_is_not_taken_over() -> None:
@@ -1267,3 +1288,90 @@ def test_a_writer_whose_dispatcher_flushes_for_it_is_not_called_alone() -> None:
     writer = "import json, sys\ndef write(m):\n    print(json.dumps(m))\n\ndef ok(rid, result):\n    write({'jsonrpc': '2.0', 'id': rid, 'result': result})\n"
     flushes = WRITES.replace("\nfor line", "    sys.stdout.flush()\n\nfor line")
     assert (hook(writer + WRITES).strategy, hook(writer + flushes).strategy) == (Strategy.SENDER, Strategy.SPLIT)
+
+
+# -- a dispatcher that is handed on ---------------------------------------------------------
+
+HANDED = "import json, sys\n" + body("    return None\n")
+SERVE = """
+def serve(react):
+    for line in sys.stdin:
+        reply = react(json.loads(line))
+        if reply is not None:
+            print(json.dumps(reply), flush=True)
+"""
+KEPT = """
+class Loop:
+    def __init__(self, react):
+        self.react = react
+    def serve(self):
+        for line in sys.stdin:
+            reply = self.react(json.loads(line))
+            if reply is not None:
+                print(json.dumps(reply), flush=True)
+"""
+
+
+@pytest.mark.parametrize(
+    "loop",
+    [
+        SERVE + "serve(handle)\n",
+        SERVE + "serve(react=handle)\n",
+        SERVE + "serve(lambda msg: handle(msg))\n",
+        SERVE + "from functools import partial\nserve(partial(handle))\n",
+        KEPT + "Loop(handle).serve()\n",
+    ],
+    ids=["parameter", "keyword", "lambda", "partial", "attribute"],
+)
+def test_a_loop_that_is_handed_its_dispatcher_is_looked_at(loop: str) -> None:
+    found = hook(HANDED + loop)
+    assert (found.strategy, found.place.name) == (Strategy.DECORATOR, "handle")
+
+
+@pytest.mark.parametrize(
+    "hand_on", ["serve(handle)", "serve(lambda msg: handle(msg))", "Loop(handle).serve()"], ids=["name", "lambda", "kept"]
+)
+@pytest.mark.parametrize(
+    ("old", "new", "why"),
+    [
+        (
+            "        if reply is not None:",
+            "        reply['by'] = 'me'\n        if reply is not None:",
+            "is changed here before it is written",
+        ),
+        ("react(json.loads(line))", "react({**json.loads(line), 'params': {}})", "the message is made anew"),
+        ("if reply is not None", "if reply is None:\n            break\n        if reply", "reading ends here"),
+    ],
+    ids=["reply changed", "message changed", "ends"],
+)
+def test_what_a_loop_does_with_the_dispatcher_that_it_was_handed_is_told(hand_on: str, old: str, new: str, why: str) -> None:
+    loop = KEPT if "Loop" in hand_on else SERVE
+    new = new.replace("\n    ", "\n        ") if loop is KEPT else new
+    assert why in reason(HANDED + loop.replace(old, new) + hand_on + "\n")
+
+
+@pytest.mark.parametrize("hand_on", ["serve(handle)", "serve(lambda msg, session: handle(msg, session))"], ids=["name", "lambda"])
+def test_a_loop_that_is_handed_a_dispatcher_which_returns_tuples_is_looked_at(hand_on: str) -> None:
+    loop = """
+def serve(react):
+    session = None
+    for line in sys.stdin:
+        reply, session = react(json.loads(line), session)
+        print(json.dumps(reply), flush=True)
+"""
+    found = hook(packing("    return None, None", loop=f"{loop}{hand_on}\n"))
+    assert found.packed is not None
+    assert len(found.untested) == 1
+    whole = loop.replace("reply, session = react", "reply = react")
+    assert "what becomes of the tuple" in reason(packing("    return None, None", loop=f"{whole}{hand_on}\n"))
+
+
+def test_a_lambda_that_changes_the_reply_is_told() -> None:
+    wrap = "def wrap(reply):\n    return {**reply, 'by': 'me'}\n"
+    assert "is changed here before it is written" in reason(HANDED + SERVE + wrap + "serve(lambda msg: wrap(handle(msg)))\n")
+
+
+def test_a_parameter_that_is_used_again_for_a_text_stays_the_message() -> None:
+    server = "    try:\n        work()\n    except OSError as e:\n        msg = str(e)\n        return {'jsonrpc': '2.0', 'id': rid, 'error': {'code': 1, 'message': msg}}\n"
+    assert hook(body(server) + LOOP).strategy is Strategy.DECORATOR
+    assert "given another value" in reason(body("    msg = msg['inner']\n    return None\n") + LOOP)

@@ -22,7 +22,8 @@ CHECK = {"source", "facts", "rule"}
 LAYERS: dict[str, set[str]] = {
     "source": set(),
     "facts": {"source"},
-    "project": {"source", "facts"},
+    "sdk": {"source", "facts"},
+    "project": {"source", "facts", "sdk"},
     "rule": {"source", "facts.model"},
     "scope": set(),
     "rewrite.edits": {"source"},
@@ -33,6 +34,9 @@ LAYERS: dict[str, set[str]] = {
     "rewrite.cut": TREE | {"rewrite.lines"},
     "rewrite.module": {"runtime", "__version__", "rewrite.joined"},
     "rewrite.joined": set(),
+    "rewrite.calls": CUT | {"rewrite.cut"},
+    "rewrite.renames": CUT | {"rewrite.cut", "facts.model", "sdk", "rule"},  # who may ask for a name is the typed wing's to say
+    "rewrite.unwrapped": {"source", "sdk", "rewrite.edits"},
     "rewrite.imports": CUT,
     "rewrite.decided": CUT | {"rewrite.cut"},
     "rewrite.handlers": CUT | {"facts.model", "rewrite.decided"},
@@ -54,7 +58,7 @@ LAYERS: dict[str, set[str]] = {
     "mark": {"source", "rule"},
     "config": {"rule"},
     "report": {"source", "rule", "__version__"},
-    "rules": CHECK | {"rewrite", "rules"},
+    "rules": CHECK | {"rewrite", "rules", "sdk"},
     "cli": {"*"},
     "terminal": {"baseline", "config", "discover", "selection", "report"},  # the errors that its users can act on
     "run": {"*"},  # what `cli` asks for in one word; it reads the disk and writes nothing
@@ -175,9 +179,9 @@ WRITING = {"write_text", "write_bytes", "unlink", "mkdir", "touch", "rename", "r
 WRITING |= {f"os.{name}" for name in ("replace", "rename", "unlink", "remove", "chmod", "chown", "fsync", "mkdir", "makedirs")}
 WRITING |= {"tempfile.mkstemp", "tempfile.mkdtemp", "shutil.copy", "shutil.move", "shutil.rmtree"}
 OPENING = {"open", "os.open", "read_text", "read_bytes", "os.scandir", "os.listdir", "os.walk", "subprocess.run", "subprocess.Popen"}
-# `catalog` and `rewrite.module` read what is part of the package; `worktree` asks git.
+# `catalog`, `rewrite.module` and `sdk.api` read what is part of the package; `worktree` asks git.
 WRITERS = {"cli", "files"}
-OPENERS = {"catalog", "config", "discover", "files", "rewrite.module", "run", "shipping", "worktree"}
+OPENERS = {"catalog", "config", "discover", "files", "rewrite.module", "run", "sdk.api", "shipping", "worktree"}
 
 
 def is_writing(called: str, call: ast.Call) -> bool:

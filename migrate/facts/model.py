@@ -292,6 +292,7 @@ class FileFacts:
     facts: tuple[Fact, ...] = ()
     uses: tuple[Use, ...] = ()
     imports: Mapping[str, str] = field(default_factory=dict)  # local name -> dotted target
+    hidden: tuple[str, ...] = ()  # dotted targets of what functions import under a name that means something else in the module
     names: Mapping[str, Value] = field(default_factory=dict)  # dotted name inside the module -> value
     stars: tuple[str, ...] = ()  # modules imported with *
     evidence: frozenset[str] = frozenset()  # protocol vocabulary seen as values: why this file is (or is not) MCP
@@ -300,3 +301,32 @@ class FileFacts:
     makes: frozenset[str] = frozenset()  # names bound to a boundary object here
     borrows: Mapping[str, frozenset[str]] = field(default_factory=dict)  # dotted name of an imported one -> functions behind it
     masked: bool = False  # syntax newer than this interpreter was masked before reading
+
+
+class SymbolUse(str, Enum):
+    """How code uses something that the SDK defines."""
+
+    IMPORT = "import"  # from mcp.types import Tool, import mcp.types
+    NAME = "name"  # types.Tool, through a module
+    CALL = "call"  # Tool(...), session.call_tool(...), stdio_client(...)
+    READ = "read"  # tool.inputSchema; also a method that is not called
+    STORE = "store"  # tool.inputSchema = ..., del tool.inputSchema
+    GETATTR = "getattr"  # getattr(tool, "inputSchema"), hasattr, setattr
+    BASE = "base"  # class Mine(Tool)
+    SUBSCRIPT = "subscript"  # Server[A, B]
+    PATTERN = "pattern"  # case Tool(inputSchema=x)
+    CAUGHT = "caught"  # except McpError
+    TEXT = "text"  # patch("mcp.types.Tool")
+
+
+@dataclass(frozen=True, slots=True)
+class Symbol(Fact):
+    """A use of something that the official SDK defines; `key` is its dotted name.
+
+    For imports, names and texts that is the name as the code reaches it (`mcp.server.fastmcp.FastMCP`), for everything else
+    the name of the class or function where the SDK defines it, with the field or method behind it
+    (`mcp.types.Tool.inputSchema`). The span is that of the whole expression, import or class pattern.
+    """
+
+    use: SymbolUse = SymbolUse.NAME
+    sure: bool = True  # the receiver can be nothing else

@@ -1,0 +1,196 @@
+"""Moves imported names: the import, every use of the name in the file, annotations in quotes. Never by the bare name alone."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
+
+from ..facts.model import FileFacts
+from ..rule import Import
+from ..sdk.infer import Inference
+from ..sdk.modules import How, Module
+from ..source import Span
+from . import cut
+from .edits import Edit
+from .lazy import cst
+from .lines import line_start
+from .tree import Tree
+
+
+class Move(NamedTuple):
+    """One name of a `from` import, and where it is to come from."""
+
+    alias: ast.alias
+    module: str
+    name: str
+
+
+def moved(
+    statement: ast.ImportFrom, moves: Sequence[Move], tree: Tree, module: Module, inference: Inference, others: Sequence[FileFacts]
+) -> Iterator[Edit | Import]:
+    """Everything that moving these names of one statement takes; `others` are files that may import them from here."""
+    locals_ = {move.alias: _local(move, module, inference, others) for move in moves}
+    for move in moves:
+        old = move.alias.asname or move.alias.name
+        if locals_[move.alias] != old:
+            yield from (Edit(span, locals_[move.alias]) for span in uses(old, [move.alias], module, inference))
+    gone = {move.alias for move in moves if move.module != statement.module}
+    homes = {move.module for move in moves if move.alias in gone}
+    if gone and len(gone) == len(statement.names) and len(homes) == 1:
+        yield Edit(_module_span(statement, module), homes.pop())
+        gone = set()
+    for move in moves:
+        if move.alias not in gone:
+            yield from _respelled(move, locals_[move.alias], module)
+    if gone:
+        yield from _taken_out(statement, gone, tree, module)
+        lost = [move for move in moves if move.alias in gone]
+        if _is_plain(statement, module):
+            yield from (Import(move.module, _spelled(move.name, locals_[move.alias])) for move in lost)
+        else:
+            yield _added(statement, lost, locals_, module)
+
+
+def uses(name: str, aliases: Sequence[ast.alias], module: Module, inference: Inference) -> Iterator[Span]:
+    """Where a name stands that is given by these imports alone, in annotations with quotes too."""
+    for node in module.nodes:
+        if isinstance(node, ast.Name) and node.id == name and not isinstance(node.ctx, ast.Store):
+            bindings = inference.bindings(name, node, module)
+            if bindings and all(binding.node in aliases for binding in bindings):
+                yield module.span(node)
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and name in node.value and _is_annotation(node, module):
+            text, start = module.text(node), module.span(node).start
+            for found in re.finditer(rf"(?<![\w.]){re.escape(name)}\b", text):
+                at = start + len(text[: found.start()].encode())
+                yield Span(at, at + len(name.encode()))
+
+
+def replaced(
+    statement: ast.ImportFrom,
+    alias: ast.alias,
+    spell: Callable[[ast.AST], tuple[str, Sequence[Import]]],
+    tree: Tree,
+    module: Module,
+    inference: Inference,
+) -> Iterator[Edit | Import]:
+    """Takes one name out of an import, and writes at each use what `spell` says, with the imports that this needs."""
+    name = alias.asname or alias.name
+    for span in uses(name, [alias], module, inference):
+        text, needs = spell(module.at(span) or statement)
+        yield Edit(span, text)
+        yield from needs
+    yield from _taken_out(statement, {alias}, tree, module)
+
+
+def is_shared(name: str, aliases: Sequence[ast.alias], module: Module, inference: Inference, others: Sequence[FileFacts]) -> bool:
+    """Whether something else than code of this file may ask for a name: then it has to keep it."""
+    top = module.scopes[module.tree].bindings.get(name, [])
+    if any(binding.how is not How.IMPORTED or binding.node not in aliases for binding in top):
+        return True
+    dotted = f"{module.name}.{name}"
+    for other in others:
+        if dotted in other.imports.values() or f'"{dotted}"'.encode() in other.source.utf8 or f"'{dotted}'".encode() in other.source.utf8:
+            return True
+    for node in module.nodes:
+        match node:
+            case ast.Assign(targets=[ast.Name(id="__all__")], value=ast.List(elts=items) | ast.Tuple(elts=items)):
+                if any(isinstance(item, ast.Constant) and item.value == name for item in items):
+                    return True
+            case ast.Name(id=used) if used == name:
+                bindings = inference.bindings(name, node, module)
+                if any(binding.node in aliases for binding in bindings) and not all(binding.node in aliases for binding in bindings):
+                    return True
+    return False
+
+
+def _local(move: Move, module: Module, inference: Inference, others: Sequence[FileFacts]) -> str:
+    """The name that the file uses from now on."""
+    old = move.alias.asname or move.alias.name
+    if move.alias.asname is not None or move.name == move.alias.name:
+        return old
+    taken = any(move.name in scope.bindings for scope in module.scopes.values()) or any(
+        isinstance(node, ast.Name) and node.id == move.name for node in module.nodes
+    )
+    package = module.package and not any(isinstance(node, ast.Name) and node.id == old for node in module.nodes)
+    return old if taken or package or is_shared(old, [move.alias], module, inference, others) else move.name
+
+
+def _spelled(name: str, local: str) -> str:
+    return name if name == local else f"{name} as {local}"
+
+
+def _respelled(move: Move, local: str, module: Module) -> Iterator[Edit]:
+    span = module.span(move.alias)
+    if move.alias.asname is not None:
+        yield Edit(Span(span.start, span.start + len(move.alias.name.encode())), move.name)
+    elif (text := _spelled(move.name, local)) != move.alias.name:
+        yield Edit(span, text)
+
+
+def _taken_out(statement: ast.ImportFrom, gone: set[ast.alias], tree: Tree, module: Module) -> Iterator[Edit]:
+    node = tree.enclosing(cst.ImportFrom, module.span(statement))
+    if node is None or isinstance(node.names, cst.ImportStar):
+        return
+    if len(gone) == len(statement.names):
+        whole = tree.statement(module.span(statement))
+        if whole is not None:
+            yield from cut.statement(tree, whole) if not _is_only(statement, module) else [Edit(module.span(statement), "pass")]
+        return
+    kept = [alias for alias in statement.names if alias not in gone]
+    text = module.text(statement)
+    if "#" in text or len(gone) == 1:
+        for number, alias in enumerate(statement.names):
+            if alias in gone:
+                yield from cut.item(tree, node.names, number)
+        return
+    first, last = module.span(statement.names[0]), module.span(statement.names[-1])
+    between = tree.source.slice(Span(module.span(statement.names[0]).end, module.span(statement.names[1]).start))
+    yield Edit(Span(first.start, last.end), between.join(module.text(alias) for alias in kept))
+
+
+def _is_only(statement: ast.stmt, module: Module) -> bool:
+    """Whether nothing else stands in the block: it is to get another import in its place."""
+    above = module.parents.get(statement)
+    return any(getattr(above, name, None) == [statement] for name in ("body", "orelse", "finalbody"))
+
+
+def _is_plain(statement: ast.stmt, module: Module) -> bool:
+    return module.parents.get(statement) is module.tree
+
+
+def _added(statement: ast.ImportFrom, moves: Sequence[Move], locals_: dict[ast.alias, str], module: Module) -> Edit:
+    """A line below the statement, for imports that stand in a function or a guard."""
+    span = module.span(statement)
+    start = line_start(module.source, span.start)
+    indent = re.match(rb"[ \t]*", module.source.utf8[start : span.start])
+    by_module: dict[str, list[str]] = {}
+    for move in moves:
+        by_module.setdefault(move.module, []).append(_spelled(move.name, locals_[move.alias]))
+    lines = [f"from {name} import {', '.join(names)}" for name, names in by_module.items()]
+    gap = module.source.newline + (indent[0].decode() if indent else "")
+    return Edit(Span(span.end, span.end), "".join(gap + line for line in lines))
+
+
+def _module_span(statement: ast.ImportFrom, module: Module) -> Span:
+    start = module.span(statement).start
+    at = module.source.utf8.index((statement.module or "").encode(), start + len("from"))
+    return Span(at, at + len((statement.module or "").encode()))
+
+
+def _is_annotation(node: ast.Constant, module: Module) -> bool:
+    child: ast.AST = node
+    for above in module.around(node):
+        match above:
+            case ast.arg() | ast.AnnAssign():
+                return getattr(above, "annotation", None) is child
+            case ast.FunctionDef() | ast.AsyncFunctionDef():
+                return above.returns is child
+            case ast.Call(func=ast.Name(id="cast")):
+                return bool(above.args) and above.args[0] is child
+            case ast.Subscript() | ast.BinOp() | ast.Tuple() | ast.List():
+                child = above
+            case _:
+                return False
+    return False

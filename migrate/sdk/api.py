@@ -1,0 +1,210 @@
+"""What the official SDK defines, in both majors: the table that `tests/sdk_api.py` reads from the installed releases."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from .types import URI, URL, Instance, Known, members, parse
+
+# What the SDK's own annotations leave open.
+_SESSION = "mcp.client.session.ClientSession"
+_SERVER = "mcp.server.lowlevel.server.Server"
+_STREAMS = "AsyncContext[tuple[Any, Any]]"
+_FIELDS: Mapping[str, str] = {
+    "mcp.server.fastmcp.server.Context.session": "mcp.server.session.ServerSession",
+    "mcp.server.mcpserver.context.Context.session": "mcp.server.session.ServerSession",
+    "mcp.server.lowlevel.server.Server.request_context": "mcp.shared.context.RequestContext[mcp.server.session.ServerSession]",
+    "mcp.server.context.ServerRequestContext.session": "mcp.server.session.ServerSession",
+    "mcp.shared.context.RequestContext.session": "mcp.server.session.ServerSession | mcp.client.session.ClientSession",
+    "mcp.server.fastmcp.server.FastMCP._mcp_server": _SERVER,
+    "mcp.server.fastmcp.server.FastMCP._tool_manager": "mcp.server.fastmcp.tools.tool_manager.ToolManager",
+    "mcp.server.fastmcp.server.FastMCP._prompt_manager": "mcp.server.fastmcp.prompts.manager.PromptManager",
+    "mcp.server.fastmcp.server.FastMCP._resource_manager": "mcp.server.fastmcp.resources.resource_manager.ResourceManager",
+    "mcp.server.fastmcp.server.FastMCP.settings": "mcp.server.fastmcp.server.Settings",
+    "mcp.server.mcpserver.server.MCPServer._lowlevel_server": _SERVER,
+    "mcp.server.mcpserver.server.MCPServer.settings": "mcp.server.mcpserver.server.Settings",
+}
+_RESULTS: Mapping[str, str] = {
+    "mcp.client.stdio.stdio_client": _STREAMS,
+    "mcp.client.sse.sse_client": _STREAMS,
+    "mcp.client.streamable_http.streamable_http_client": "AsyncContext[tuple[Any, Any, Any]]",
+    "mcp.client.streamable_http.streamablehttp_client": "AsyncContext[tuple[Any, Any, Any]]",
+    "mcp.server.stdio.stdio_server": _STREAMS,
+    # What takes its place gives a `Client`, which has the same methods.
+    "mcp.shared.memory.create_connected_server_and_client_session": "AsyncContext[mcp.client.client.Client]",
+    "mcp.client.session_group.ClientSessionGroup.connect_to_server": f"Awaitable[{_SESSION}]",
+    "mcp.server.fastmcp.server.Context.elicit": "Awaitable[mcp.server.elicitation.AcceptedElicitation"
+    " | mcp.server.elicitation.DeclinedElicitation | mcp.server.elicitation.CancelledElicitation]",
+}
+_SELF = ("__aenter__", "__enter__")
+
+
+class Api:
+    """Both releases. A canonical name is that of the module that defines the thing; for protocol types it is `mcp.types.X`."""
+
+    def __init__(self, table: Mapping[str, Any]) -> None:
+        self.old, self.new = table["1"], table["2"]
+        self._new_names: dict[str, bool] = {}
+
+    def is_module(self, name: str) -> bool:
+        return name in self.old["modules"] or name in self.new["modules"]
+
+    def exported(self, module: str, name: str) -> str | None:
+        """The canonical name behind `from module import name`, as the older release has it, else the newer one."""
+        for release in (self.old, self.new):
+            found = release["modules"].get(module, {}).get(name)
+            if found is not None:
+                return str(found)
+            if f"{module}.{name}" in release["modules"]:
+                return f"{module}.{name}"
+        return None
+
+    def exported_new(self, module: str, name: str) -> str | None:
+        """The canonical name behind an import in the newer release."""
+        found = self.new["modules"].get(module, {}).get(name)
+        return None if found is None else str(found)
+
+    def stays(self, module: str, name: str) -> bool:
+        """Whether `from module import name` works in the newer release."""
+        exports = self.new["modules"].get(module)
+        return exports is not None and (name in exports or f"{module}.{name}" in self.new["modules"])
+
+    def was(self, module: str, name: str) -> bool:
+        """Whether `from module import name` works in the older release."""
+        exports = self.old["modules"].get(module)
+        return exports is not None and (name in exports or f"{module}.{name}" in self.old["modules"])
+
+    def is_class(self, name: str) -> bool:
+        return name in self.old["classes"] or name in self.new["classes"]
+
+    def is_function(self, name: str) -> bool:
+        return name in self.old["functions"] or name in self.new["functions"]
+
+    def alias(self, name: str) -> Known | None:
+        """What a type alias stands for, by the name of the module that it is taken from and its own."""
+        for release in (self.old, self.new):
+            if name in release["aliases"]:
+                return parse(release["aliases"][name])
+        return None
+
+    def bases(self, name: str) -> Iterator[str]:
+        """The class and all SDK classes that it derives from, nearest first."""
+        yield name
+        for release in (self.old, self.new):
+            entry = release["classes"].get(name)
+            if entry is not None:
+                yield from entry["bases"]
+                return
+
+    def owner(self, cls: str, attribute: str) -> str | None:
+        """The class that defines a field, property, method or nested class."""
+        for base in self.bases(cls):
+            for release in (self.old, self.new):
+                entry = release["classes"].get(base)
+                if entry is not None and (attribute in entry["fields"] or attribute in entry["methods"]):
+                    return base
+        return None
+
+    def field(self, cls: str, name: str) -> Known | None:
+        """The type of a field; None where it is not known, or where this is a method."""
+        owner = self.owner(cls, name)
+        known = _FIELDS.get(f"{owner}.{name}")
+        if known is not None:
+            return parse(known)
+        for release in (self.old, self.new):
+            entry = release["classes"].get(owner)
+            if entry is not None and name in entry["fields"]:
+                return Instance(URI) if owner is not None and name == "uri" and self.is_text_now(owner) else parse(entry["fields"][name])
+        return None
+
+    def is_text_now(self, cls: str) -> bool:
+        """Whether the field `uri` of a class was an `AnyUrl`, and is plain text now."""
+        old = self.old["classes"].get(cls, {}).get("fields", {}).get("uri")
+        moved = cls.replace("mcp.server.fastmcp.", "mcp.server.mcpserver.")
+        return bool(old == URL and self.new["classes"].get(moved, {}).get("fields", {}).get("uri") == "str")
+
+    def is_union(self, cls: str) -> bool:
+        """Whether a class was a wrapper around one of several models (`.root`), and is their plain union now."""
+        entry = self.old["classes"].get(cls)
+        return bool(entry is not None and entry.get("model") == ["root"] and cls not in self.new["classes"] and cls.startswith("mcp.types."))
+
+    def has_new_names(self, cls: str) -> bool:
+        """Whether a dump of a model, with all that it holds, has other keys now: its fields are in snake case, its aliases are not."""
+        if cls not in self._new_names:
+            self._new_names[cls] = False  # for models that hold themselves
+            old, new = self.old["classes"].get(cls, {}), self.new["classes"].get(cls)
+            own = any(self.renamed(cls, name) for name in old.get("fields", ()))
+            held = (parse(text) for text in (new or old).get("fields", {}).values())
+            self._new_names[cls] = own or any(self.has_new_names(name) for known in held for name in _named(known))
+        return self._new_names[cls]
+
+    def is_method(self, cls: str, name: str) -> bool:
+        owner = self.owner(cls, name)
+        return any(name in release["classes"].get(owner, {}).get("methods", ()) for release in (self.old, self.new))
+
+    def nested(self, cls: str, name: str) -> str | None:
+        """The class that stands inside of another one."""
+        text = self._result(cls, name)
+        return text.removeprefix("type ") if text is not None and text.startswith("type ") else None
+
+    def returned(self, name: str) -> Known | None:
+        """What a function gives, or a method by `Class.method`; None where it is not known."""
+        if name in _RESULTS:
+            return parse(_RESULTS[name])
+        for release in (self.old, self.new):
+            if name in release["functions"]:
+                return parse(release["functions"][name])
+        cls, _, method = name.rpartition(".")
+        text = self._result(cls, method)
+        if text is None or text.startswith("type "):
+            return None
+        if method in _SELF and text in ("Any", "Awaitable[Any]"):
+            return parse(cls if method == "__enter__" else f"Awaitable[{cls}]")
+        return parse(text)
+
+    def fields(self, cls: str) -> frozenset[str] | None:
+        """The fields of a model in the newer release, with their aliases; None for what is no model."""
+        entry = self.new["classes"].get(cls)
+        return frozenset([*entry["model"], *entry.get("aliases", {}).values()]) if entry is not None and "model" in entry else None
+
+    def renamed(self, cls: str, name: str) -> str | None:
+        """The newer name of a field of a model, where that is another one."""
+        for base in self.bases(cls):
+            entry = self.new["classes"].get(base)
+            for new, alias in (entry or {}).get("aliases", {}).items():
+                if alias == name and new not in ("meta",):
+                    return str(new)
+        return None
+
+    def parameters(self, cls: str, *, new: bool = False) -> tuple[str, ...] | None:
+        """The parameters of a constructor, in order, behind a `*` those that have to be named."""
+        entry = (self.new if new else self.old)["classes"].get(cls)
+        return tuple(entry["parameters"]) if entry is not None and "parameters" in entry else None
+
+    def _result(self, cls: str, method: str) -> str | None:
+        owner = self.owner(cls, method)
+        for release in (self.old, self.new):
+            entry = release["classes"].get(owner)
+            if entry is not None and method in entry["methods"]:
+                return str(entry["methods"][method])
+        return None
+
+
+def _named(known: Known | None) -> Iterator[str]:
+    """The classes of the SDK that a type speaks of."""
+    for one in members(known):
+        if isinstance(one, Instance):
+            if one.name.startswith("mcp."):
+                yield one.name
+            for inner in one.args:
+                yield from _named(inner)
+
+
+@cache
+def load() -> Api:
+    """The table of this package; reading it costs 7 ms, so it is read for projects that import the SDK only."""
+    return Api(json.loads(files("mcp_migrate.rules").joinpath("mcp2").joinpath("api.json").read_text(encoding="utf-8")))

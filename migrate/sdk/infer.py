@@ -1,0 +1,1103 @@
+"""What an expression stands for: names through scopes and imports, calls through results, containers through their items.
+
+Nothing is guessed: None means that it is not known. What a name is given is looked for backwards from its use, so that a
+name with several lives has the type of the one in hand.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Protocol
+
+from ..facts.gates import HANDLER_MODULE
+from .api import Api
+from .modules import COMPREHENSIONS, Binding, Def, How, Module, Scope, dotted, looped
+from .types import ADAPTER, NONE, OWN, ClassOf, Either, Function, Instance, Known, ModuleOf, either, is_open, members
+
+_MAX_DEPTH = 40
+_ITERATES = frozenset({"list", "set", "frozenset", "sorted", "reversed", "iter", "tuple", "filter", "deque"})
+_GIVING = _ITERATES | {"next", "enumerate", "zip", "cast", "getattr", "super"}
+_CONTAINERS = frozenset({"list", "set", "frozenset", "tuple", "Iterable", "AsyncIterable", "deque"})
+_GENERIC = {
+    "List": "list",
+    "Sequence": "list",
+    "Iterable": "list",
+    "Collection": "list",
+    "MutableSequence": "list",
+    "Iterator": "list",
+    "Set": "list",
+    "FrozenSet": "list",
+    "set": "list",
+    "frozenset": "list",
+    "list": "list",
+    "Dict": "dict",
+    "Mapping": "dict",
+    "MutableMapping": "dict",
+    "DefaultDict": "dict",
+    "defaultdict": "dict",
+    "OrderedDict": "dict",
+    "dict": "dict",
+    "Tuple": "tuple",
+    "tuple": "tuple",
+    "Awaitable": "Awaitable",
+    "AsyncIterator": "AsyncIterable",
+    "AsyncGenerator": "AsyncIterable",
+    "AsyncIterable": "AsyncIterable",
+    "Generator": "list",
+    "ContextVar": "ContextVar",
+}
+_BUILTINS = frozenset({"str", "int", "float", "bool", "bytes", "dict", "list", "tuple", "set", "object", "None"})
+_SERVER = "mcp.server.lowlevel.server.Server"
+_CONTEXT = "mcp.shared.context.RequestContext"
+# Classes of pydantic that the SDK's own are made with; where they are imported from, and where they are defined.
+_PYDANTIC: Mapping[str, str] = {
+    **{f"pydantic.{name}": f"pydantic.networks.{name}" for name in ("AnyUrl", "FileUrl", "AnyHttpUrl", "HttpUrl")},
+    **{f"pydantic.networks.{name}": f"pydantic.networks.{name}" for name in ("AnyUrl", "FileUrl", "AnyHttpUrl", "HttpUrl")},
+    "pydantic.BaseModel": "pydantic.main.BaseModel",
+    "pydantic.main.BaseModel": "pydantic.main.BaseModel",
+    "pydantic.TypeAdapter": ADAPTER,
+    "pydantic.type_adapter.TypeAdapter": ADAPTER,
+}
+_FIRST_WAITS = frozenset({"wait_for", "shield", "ensure_future", "create_task", "wait"})
+_RUNS = frozenset({"run", "run_until_complete"})
+# What v1 handed to functions that its decorators took, by decorator and position.
+_HANDED: Mapping[str, tuple[str, ...]] = {
+    "mcp.server.lowlevel.server.Server.call_tool": ("str", "dict"),
+    "mcp.server.lowlevel.server.Server.get_prompt": ("str", "dict"),
+    "mcp.server.lowlevel.server.Server.completion": (
+        "",
+        "mcp.types.CompletionArgument",
+        "mcp.types.CompletionContext",
+    ),
+    "mcp.server.lowlevel.server.Server.read_resource": ("pydantic.networks.AnyUrl",),
+    "mcp.server.lowlevel.server.Server.subscribe_resource": ("pydantic.networks.AnyUrl",),
+    "mcp.server.lowlevel.server.Server.unsubscribe_resource": ("pydantic.networks.AnyUrl",),
+}
+
+
+class World(Protocol):
+    """The other modules of the project."""
+
+    api: Api
+
+    def locate(self, dotted: str, importer: Module) -> tuple[Module, str] | None:
+        """The project's own module that a dotted name leads into, and the rest of the name."""
+
+    def is_shadowed(self, importer: Module) -> bool:
+        """Whether `mcp` is a package of the project's own for this file."""
+
+    def module_at(self, path: str) -> Module:
+        """A module by its path."""
+
+    def callers(self, name: str) -> Iterator[tuple[Module, ast.Call]]:
+        """All calls of the project by the last part of what is called."""
+
+
+class Inference:
+    """Types of expressions, each found once."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self.api = world.api
+        self._known: dict[ast.AST, Known | None] = {}
+        self._busy: set[object] = set()
+        self._depth = 0
+
+    def type(self, node: ast.expr, module: Module) -> Known | None:
+        """What an expression stands for."""
+        if node in self._known:
+            return self._known[node]
+        if node in self._busy or self._depth > _MAX_DEPTH:
+            return None
+        self._busy.add(node)
+        self._depth += 1
+        found: Known | None = None
+        try:
+            found = self._narrowed(node, module) or self._type(node, module)
+        finally:
+            self._busy.discard(node)
+            self._depth -= 1
+        # A cycle may have cut an answer short; only the outermost question gives final ones.
+        if not self._busy or found is not None:
+            self._known[node] = found
+        return found
+
+    # -- expressions -----------------------------------------------------------
+    def _type(self, node: ast.expr, module: Module) -> Known | None:
+        match node:
+            case ast.Name():
+                return self._name(node, module)
+            case ast.Attribute(value=value, attr=attr):
+                return self._attribute(self.type(value, module), attr)
+            case ast.Call():
+                return self._call(node, module)
+            case ast.Await(value=value):
+                return self._waited(self.type(value, module))
+            case ast.Subscript():
+                return self._subscript(node, module)
+            case ast.Constant(value=value):
+                return NONE if value is None else Instance(type(value).__name__)
+            case ast.JoinedStr():
+                return Instance("str")
+            case ast.Tuple(elts=elements):
+                return Instance("tuple", tuple(self.type(element, module) for element in elements))
+            case ast.List(elts=elements) | ast.Set(elts=elements):
+                return Instance("list", (either(self._elements(elements, module)),) if elements else ())
+            case ast.Dict(values=values):
+                return Instance("dict", (Instance("str"), either(self.type(value, module) for value in values)) if values else ())
+            case ast.ListComp(elt=element) | ast.SetComp(elt=element) | ast.GeneratorExp(elt=element):
+                return Instance("list", (self.type(element, module),))
+            case ast.DictComp(value=value):
+                return Instance("dict", (None, self.type(value, module)))
+            case ast.IfExp(body=body, orelse=orelse):
+                return either([self.type(body, module), self.type(orelse, module)])
+            case ast.BoolOp(values=values):
+                found = [self.type(value, module) for value in values]
+                # `x or []`, `x and x.y`: an empty container and a plain test add nothing to what the others are.
+                if isinstance(node.op, ast.And):
+                    return found[-1]
+                return (
+                    either(item for item in found if not (isinstance(item, Instance) and item.name in ("list", "dict") and not item.args))
+                    or found[-1]
+                )
+            case ast.NamedExpr(value=value) | ast.Starred(value=value):
+                return self.type(value, module)
+            case ast.BinOp(left=left, op=ast.Add(), right=right):
+                one, other = self.type(left, module), self.type(right, module)
+                return one if one == other else either([one, other]) if isinstance(one, Instance) and one.name == "list" else one
+            case ast.Compare():
+                return Instance("bool")
+        return None
+
+    def _elements(self, elements: Iterable[ast.expr], module: Module) -> Iterator[Known | None]:
+        for element in elements:
+            found = self.type(element, module)
+            yield self._item(found) if isinstance(element, ast.Starred) else found
+
+    def _waited(self, known: Known | None) -> Known | None:
+        return self._each(known, lambda one: one.args[0] if isinstance(one, Instance) and one.name == "Awaitable" and one.args else None)
+
+    def _each(self, known: Known | None, step: object) -> Known | None:
+        found = [step(one) for one in members(known)]  # type: ignore[operator]
+        return either([*found, None] if is_open(known) else found) if found else None
+
+    def _item(self, known: Known | None) -> Known | None:
+        """What iterating over something gives."""
+
+        def one(thing: Known) -> Known | None:
+            if isinstance(thing, Instance) and thing.name == "tuple" and thing.args:
+                return either(thing.args)
+            if isinstance(thing, Instance) and thing.name in (*_CONTAINERS, "dict") and thing.args:
+                return thing.args[0]
+            return None
+
+        return self._each(known, one)
+
+    def _subscript(self, node: ast.Subscript, module: Module) -> Known | None:
+        base = self.type(node.value, module)
+        index = node.slice
+
+        def one(thing: Known) -> Known | None:
+            if isinstance(thing, ClassOf):
+                items = index.elts if isinstance(index, ast.Tuple) else [index]
+                return ClassOf(thing.name, tuple(self.annotated(item, module) for item in items))
+            if not isinstance(thing, Instance) or not thing.args:
+                return None
+            if isinstance(index, ast.Slice):
+                return thing
+            if thing.name == "tuple":
+                place = index.value if isinstance(index, ast.Constant) and isinstance(index.value, int) else None
+                match index:
+                    case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int(back))):
+                        place = -back
+                return thing.args[place] if place is not None and -len(thing.args) <= place < len(thing.args) else None
+            return thing.args[-1] if thing.name in ("list", "dict") else None
+
+        return self._each(base, one)
+
+    def _call(self, node: ast.Call, module: Module) -> Known | None:
+        func = node.func
+        if isinstance(func, ast.Name) and func.id in _GIVING and not self.bindings(func.id, func, module):
+            return self._builtin(func.id, node, module)
+        callee = self.type(func, module)
+        if callee is None:
+            return self._known_call(node, module)
+        return self._each(callee, lambda one: self._result(one, node, module))
+
+    def _known_call(self, node: ast.Call, module: Module) -> Known | None:
+        """Functions of the standard library that hand on what they are given."""
+        func = node.func
+        name = func.attr if isinstance(func, ast.Attribute) else func.id if isinstance(func, ast.Name) else ""
+        first = node.args[0] if node.args else None
+        if first is None:
+            return None
+        if name == "enter_async_context":
+            entered = self._entered(self.type(first, module))
+            return Instance("Awaitable", (entered,)) if entered is not None else None
+        if name == "enter_context":
+            return self._entered(self.type(first, module))
+        if name in _FIRST_WAITS:
+            inner = self.type(first, module)
+            return inner if isinstance(inner, Instance) and inner.name == "Awaitable" else None
+        if name in _RUNS:
+            inner = self.type(first, module)
+            if isinstance(inner, Function):  # anyio.run(main)
+                inner = self._result(inner, None, module)
+            return self._waited(inner)
+        if name == "raises" and isinstance(func, ast.Attribute | ast.Name):
+            caught = self._raised(first, module)
+            return Instance("Context", (Instance("ExceptionInfo", (caught,)),)) if caught is not None else None
+        if name == "gather" and isinstance(first, ast.Starred):
+            item = self._item(self.type(first.value, module))
+            return Instance("Awaitable", (Instance("list", (self._waited(item),)),)) if item is not None else None
+        if name == "gather":
+            waited = [self._waited(self.type(argument, module)) for argument in node.args if not isinstance(argument, ast.Starred)]
+            return Instance("Awaitable", (Instance("tuple", tuple(waited)),)) if any(waited) else None
+        if name in ("deepcopy", "copy"):
+            return self.type(first, module)
+        if name == "cast" and len(node.args) > 1:
+            return self.annotated(first, module)
+        return None
+
+    def _builtin(self, name: str, node: ast.Call, module: Module) -> Known | None:
+        first = self.type(node.args[0], module) if node.args else None
+        if name == "next":
+            return either([self._item(first), *(self.type(argument, module) for argument in node.args[1:])])
+        if name == "enumerate":
+            return Instance("list", (Instance("tuple", (Instance("int"), self._item(first))),))
+        if name == "zip":
+            return Instance("list", (Instance("tuple", tuple(self._item(self.type(argument, module)) for argument in node.args)),))
+        if name == "filter":
+            return Instance("list", (self._item(self.type(node.args[1], module)),)) if len(node.args) > 1 else None
+        if name == "cast":
+            return self.annotated(node.args[0], module) if node.args else None
+        if name == "getattr":
+            key = node.args[1] if len(node.args) > 1 else None
+            return self._attribute(first, key.value) if isinstance(key, ast.Constant) and isinstance(key.value, str) else None
+        if name == "super":
+            scope = module.scope(node)
+            owner = next((above for above in module.around(scope.node) if isinstance(above, ast.ClassDef)), None)
+            bases = [base for base in (self.type(base, module) for base in (owner.bases if owner else ())) if isinstance(base, ClassOf)]
+            return Instance(bases[0].name) if bases else None
+        item = self._item(first)
+        return Instance("list", (item,) if item is not None else ())
+
+    def _result(self, callee: Known, node: ast.Call | None, module: Module) -> Known | None:
+        """What a call gives."""
+        if isinstance(callee, ClassOf):
+            if callee.name == ADAPTER and not callee.args and node is not None and node.args:
+                return Instance(ADAPTER, (self.annotated(node.args[0], module),))
+            return Instance(callee.name, callee.args)
+        if not isinstance(callee, Function):
+            if isinstance(callee, Instance):
+                method = self._attribute(callee, "__call__")
+                return self._result(method, node, module) if isinstance(method, Function) else None
+            return None
+        if OWN in callee.name:
+            return self._own_result(callee)
+        bound = callee.bound
+        if isinstance(bound, Instance) and bound.name in ("list", "dict", "tuple", "ContextVar"):
+            return self._container_result(bound, callee.name.rpartition(".")[2], node, module)
+        name = callee.name.rpartition(".")[2]
+        if name in ("model_validate", "model_validate_json", "model_construct", "parse_obj", "parse_raw") and isinstance(bound, ClassOf):
+            return Instance(bound.name)
+        if name in ("model_copy", "copy") and isinstance(bound, Instance):
+            return bound
+        if name in ("model_dump", "dict"):
+            return Instance("dict")
+        returned = self.api.returned(callee.name)
+        if name == "send_request" and node is not None and len(node.args) > 1:
+            asked = self.type(node.args[1], module)
+            return Instance("Awaitable", (Instance(asked.name),)) if isinstance(asked, ClassOf) else returned
+        return returned
+
+    def _container_result(self, bound: Instance, name: str, node: ast.Call | None, module: Module) -> Known | None:
+        args = bound.args
+        if bound.name == "dict":
+            key, value = (*args, None, None)[:2]
+            match name:
+                case "get" | "pop" | "setdefault":
+                    default = [self.type(argument, module) for argument in node.args[1:2]] if node is not None else []
+                    return either([value, *(item for item in default if item is not None)])
+                case "values":
+                    return Instance("list", (value,))
+                case "keys":
+                    return Instance("list", (key,))
+                case "items":
+                    return Instance("list", (Instance("tuple", (key, value)),))
+                case "popitem":
+                    return Instance("tuple", (key, value))
+                case "copy":
+                    return bound
+        elif bound.name == "ContextVar":
+            return args[0] if name == "get" and args else None
+        elif name in ("pop", "popleft"):
+            return self._item(bound)
+        elif name == "copy":
+            return bound
+        return None
+
+    # -- attributes ------------------------------------------------------------
+    def _attribute(self, known: Known | None, attr: str) -> Known | None:
+        return self._each(known, lambda one: self.attribute(one, attr))
+
+    def attribute(self, one: Known, attr: str) -> Known | None:
+        """What an attribute of one known thing is."""
+        match one:
+            case ModuleOf(name=name) if OWN in name:
+                return self._of_module(self.world.module_at(name.partition(OWN)[0]), attr)
+            case ModuleOf(name=name):
+                return self.symbol(name, attr)
+            case Instance(name=name) | ClassOf(name=name) if OWN in name:
+                return self._of_class(name, attr, one)
+            case ClassOf(name=name):
+                inner = self.api.nested(name, attr)
+                if inner is not None:
+                    return ClassOf(inner)
+                return Function(f"{name}.{attr}", one)
+            case Instance(name="ExceptionInfo", args=(inside,)):
+                return inside if attr == "value" else None
+            case Instance(name=name) if name in ("list", "dict", "tuple", "str", "ContextVar"):
+                return Function(f"{name}.{attr}", one)
+            case Instance(name=name, args=[Instance() as session, *_]) if name == _CONTEXT and attr == "session":
+                return session
+            case Instance(name=name):
+                inner = self.api.nested(name, attr)
+                if inner is not None:
+                    return ClassOf(inner)
+                owner = self.api.owner(name, attr)
+                if owner is None:
+                    return (
+                        Function(f"{name}.{attr}", one)
+                        if self.api.is_class(name) and attr.startswith(("model_", "dict", "json", "copy"))
+                        else None
+                    )
+                if self.api.is_method(name, attr) and self.api.field(name, attr) is None:
+                    return Function(f"{owner}.{attr}", one)
+                return self.api.field(name, attr)
+        return None
+
+    def symbol(self, module: str, name: str) -> Known | None:
+        """What a name of an SDK module stands for."""
+        if module == "pydantic":
+            return self._imported(f"pydantic.{name}", None)  # type: ignore[arg-type]
+        canonical = self.api.exported(module, name)
+        if canonical is None:
+            return None
+        if canonical == "mcp.server.lowlevel.server.request_ctx":
+            return Instance("ContextVar", (Instance(_CONTEXT, (Instance("mcp.server.session.ServerSession"),)),))
+        if self.api.is_class(canonical):
+            return ClassOf(canonical)
+        if self.api.is_module(canonical):
+            return ModuleOf(canonical)
+        if self.api.is_function(canonical):
+            return Function(canonical)
+        return ClassOf(_PYDANTIC[canonical]) if canonical in _PYDANTIC else None
+
+    # -- names -----------------------------------------------------------------
+    def _name(self, node: ast.Name, module: Module) -> Known | None:
+        bindings = self.bindings(node.id, node, module)
+        if bindings:
+            # `x = []` says nothing about the items that are appended later.
+            found = [(self._bound(binding, node.id, module), binding) for binding in bindings]
+            filled = [known for known, _ in found if not _is_empty(known)]
+            known = either(filled) if filled else self._filled(node, module) or either(known for known, _ in found)
+            return known
+        if node.id in _BUILTINS:
+            return ClassOf(node.id)
+        for star in reversed(module.stars):
+            found_in = self.world.locate(star, module)
+            known = self._of_module(found_in[0], node.id) if found_in and not found_in[1] else self._imported(f"{star}.{node.id}", module)
+            if known is not None:
+                return known
+        return None
+
+    def _filled(self, node: ast.Name, module: Module) -> Known | None:
+        """The items that are appended to a list, or stored in a dict, of this name in the same scope."""
+        return self._items(((how, value) for how, at, value in module.filled.get(node.id, ()) if _same_scope(at, node, module)), module)
+
+    def _items(self, filled: Iterable[tuple[str, ast.expr]], module: Module) -> Known | None:
+        found = [(how, self.type(value, module)) for how, value in filled]
+        if not found:
+            return None
+        item = either(self._item(known) if how == "extend" else known for how, known in found)
+        return Instance("dict", (None, item)) if found[0][0] == "[]" else Instance("list", (item,))
+
+    def bindings(self, name: str, node: ast.AST, module: Module) -> list[Binding]:
+        """What a name may have been given where it is used."""
+        for above in module.around(node):
+            if isinstance(above, COMPREHENSIONS) and name in (inner := looped(above)):
+                return inner[name]
+            if isinstance(above, ast.stmt):
+                break
+        scope: Scope | None = module.scope(node)
+        first = True
+        while scope is not None:
+            if name in scope.outside:
+                scope = scope.parent
+                continue
+            if name in scope.bindings and (first or not isinstance(scope.node, ast.ClassDef)):
+                bindings = scope.bindings[name]
+                if first and len(bindings) > 1:
+                    return self._reaching(name, node, scope, module) or bindings
+                return bindings
+            scope, first = scope.parent, False
+        return []
+
+    def _reaching(self, name: str, node: ast.AST, scope: Scope, module: Module) -> list[Binding]:
+        """The bindings that a use can see: the nearest that surely comes before, and those that may come between."""
+        by_statement: dict[ast.AST, list[Binding]] = {}
+        for binding in scope.bindings[name]:
+            by_statement.setdefault(module.statement(binding.node) or binding.node, []).append(binding)
+        found: list[Binding] = []
+        current: ast.AST | None = module.statement(node)
+        # A use in the header of a compound statement, or on the right of its own assignment, sees what came before.
+        own = (
+            by_statement.get(current, [])
+            if current is not None and not isinstance(current, ast.Assign | ast.AnnAssign | ast.AugAssign)
+            else []
+        )
+        if current is not None and isinstance(current, ast.For | ast.AsyncFor | ast.With | ast.AsyncWith) and own:
+            own = [binding for binding in own if binding.value is not None and not _inside(node, binding.value, module)]
+        if own and isinstance(current, ast.With | ast.AsyncWith):
+            return own  # `with a() as x, b(x)`
+        while current is not None and current is not scope.node:
+            above = module.parents.get(current)
+            block = _block_of(above, current)
+            for sibling in reversed(block[: block.index(current)] if current in block else []):
+                inside = [
+                    binding for statement, bindings in by_statement.items() if _inside(statement, sibling, module) for binding in bindings
+                ]
+                if inside:
+                    found += inside
+                    if _is_definite(sibling, list(by_statement.get(sibling, [])), by_statement):
+                        return _distinct(found)
+            if above is None or above is scope.node:
+                break
+            if isinstance(above, ast.For | ast.AsyncFor | ast.While) and current in above.body:
+                found += [
+                    b
+                    for statement, bindings in by_statement.items()
+                    if _inside(statement, above, module) and statement is not above
+                    for b in bindings
+                ]
+            if isinstance(above, ast.For | ast.AsyncFor | ast.With | ast.AsyncWith | ast.ExceptHandler) and above in by_statement:
+                return _distinct([*found, *by_statement[above]])
+            if isinstance(above, ast.ExceptHandler):
+                handled = [binding for binding in scope.bindings[name] if binding.node is above]
+                if handled:
+                    return _distinct([*found, *handled])
+                current = above
+                continue
+            current = above
+        found += [binding for binding in scope.bindings[name] if binding.how is How.PARAMETER]
+        return _distinct(found)
+
+    def _bound(self, binding: Binding, name: str, module: Module) -> Known | None:
+        key = (binding, name)
+        if key in self._busy:
+            return None
+        self._busy.add(key)
+        try:
+            return self._into(self._given(binding, name, module), binding.path)
+        finally:
+            self._busy.discard(key)
+
+    def _into(self, known: Known | None, path: tuple[int, ...]) -> Known | None:
+        for place in path:
+
+            def one(thing: Known, place: int = place) -> Known | None:
+                if isinstance(thing, Instance) and thing.name == "tuple":
+                    return thing.args[place] if place < len(thing.args) else None
+                return self._item(thing)
+
+            known = self._each(known, one)
+        return known
+
+    def _given(self, binding: Binding, name: str, module: Module) -> Known | None:
+        match binding.how:
+            case How.VALUE:
+                assert binding.value is not None
+                return self.type(binding.value, module)
+            case How.ITEM:
+                assert binding.value is not None
+                return self._item(self.type(binding.value, module))
+            case How.ENTERED:
+                assert binding.value is not None
+                return self._entered(self.type(binding.value, module))
+            case How.ANNOTATED:
+                assert isinstance(binding.node, ast.AnnAssign)
+                declared = self.annotated(binding.node.annotation, module)
+                given = self.type(binding.node.value, module) if binding.node.value is not None else None
+                return declared if declared is not None and not _is_vague(declared) else given or declared
+            case How.PARAMETER:
+                return self._parameter(binding, name, module)
+            case How.DEFINED:
+                where = f"{module.path}{OWN}{module.qualified(binding.node)}"
+                return ClassOf(where) if isinstance(binding.node, ast.ClassDef) else Function(where)
+            case How.IMPORTED:
+                return self._imported(binding.target, module)
+            case How.RAISED:
+                return self._raised(binding.value, module)
+            case How.OTHER:
+                return self._captured(binding.node, module)
+        return None
+
+    def _captured(self, node: ast.AST, module: Module) -> Known | None:
+        """What a pattern binds; what `x += y` adds to a list."""
+        match node:
+            case ast.AugAssign(op=ast.Add(), value=value):
+                return self.type(value, module)
+            case ast.MatchAs(pattern=ast.pattern() as inner):
+                return self._matched(inner, module)
+            case ast.MatchAs():
+                above = module.parents.get(node)
+                outer = module.parents.get(above) if isinstance(above, ast.match_case) else None
+                if isinstance(outer, ast.Match):
+                    return self.type(outer.subject, module)
+                if isinstance(above, ast.MatchClass) and node in above.kwd_patterns:
+                    name = above.kwd_attrs[above.kwd_patterns.index(node)]
+                    return self._attribute(self.annotated(above.cls, module), name)
+        return None
+
+    def _raised(self, node: ast.expr | None, module: Module) -> Known | None:
+        if node is None:
+            return None
+        items = node.elts if isinstance(node, ast.Tuple) else [node]
+        classes = [self.type(item, module) for item in items]
+        return either(Instance(one.name) if isinstance(one, ClassOf) else None for one in classes)
+
+    def _entered(self, known: Known | None) -> Known | None:
+        """What `with` and `async with` bind."""
+
+        def one(thing: Known) -> Known | None:
+            if not isinstance(thing, Instance):
+                return None
+            if thing.name in ("AsyncContext", "Context"):
+                return thing.args[0] if thing.args else None
+            method = self._attribute(thing, "__aenter__") or self._attribute(thing, "__enter__")
+            result = (
+                self._result(method, None, self.world.module_at(thing.name.partition(OWN)[0]))
+                if isinstance(method, Function) and OWN in thing.name
+                else None
+            )
+            if isinstance(method, Function) and OWN not in thing.name:
+                result = self.api.returned(method.name)
+            result = self._waited(result) if isinstance(result, Instance) and result.name == "Awaitable" else result
+            return result or (thing if self.api.is_class(thing.name) else None)
+
+        return self._each(known, one)
+
+    def _imported(self, dotted: str, module: Module) -> Known | None:
+        """What an absolute dotted name leads to."""
+        head = dotted.partition(".")[0]
+        if head in ("mcp", "mcp_types") and not self.world.is_shadowed(module):
+            return self.dotted(dotted)
+        if head == "pydantic":
+            return ClassOf(_PYDANTIC[dotted]) if dotted in _PYDANTIC else ModuleOf(dotted) if dotted == "pydantic" else None
+        found = self.world.locate(dotted, module)
+        if found is None:
+            return None
+        inner, rest = found
+        known: Known | None = ModuleOf(f"{inner.path}{OWN}")
+        for part in rest.split(".") if rest else []:
+            known = self._attribute(known, part)
+        return known
+
+    def dotted_name(self, name: str, module: Module) -> Known | None:
+        """What an absolute dotted name leads to, as imports of a file see it."""
+        return self._imported(name, module)
+
+    def dotted(self, name: str) -> Known | None:
+        """What a dotted name of the SDK stands for."""
+        name = f"mcp.types{name.removeprefix('mcp_types')}" if name.partition(".")[0] == "mcp_types" else name
+        if self.api.is_module(name):
+            return ModuleOf(name)
+        parent, _, last = name.rpartition(".")
+        if not parent:
+            return None
+        above = self.dotted(parent)
+        return self._attribute(above, last) if above is not None else None
+
+    def _of_module(self, module: Module, name: str) -> Known | None:
+        key = ("of", module.path, name)
+        if key in self._busy:
+            return None
+        self._busy.add(key)
+        try:
+            bindings = module.scopes[module.tree].bindings.get(name)
+            if bindings:
+                return either(self._bound(binding, name, module) for binding in bindings)
+            inner = self.world.locate(f"{module.name}.{name}" if module.name else name, module)
+            if inner is not None and not inner[1] and inner[0] is not module:
+                return ModuleOf(f"{inner[0].path}{OWN}")
+            for star in reversed(module.stars):
+                known = self._imported(f"{star}.{name}", module)
+                if known is not None:
+                    return known
+            return None
+        finally:
+            self._busy.discard(key)
+
+    # -- the project's own functions and classes ----------------------------------
+    def _own_result(self, callee: Function) -> Known | None:
+        path, _, name = callee.name.partition(OWN)
+        module = self.world.module_at(path)
+        node = module.defined.get(name)
+        if not isinstance(node, Def) or ("result", node) in self._busy:
+            return None
+        self._busy.add(("result", node))
+        try:
+            return self._wrapped(node, module, callee)
+        finally:
+            self._busy.discard(("result", node))
+
+    def _wrapped(self, node: Def, module: Module, callee: Function) -> Known | None:
+        names = {_last(decorator) for decorator in node.decorator_list}
+        waits = isinstance(node, ast.AsyncFunctionDef)
+        yields = [inner for inner in _own_nodes(node) if isinstance(inner, ast.Yield)]
+        declared = self.annotated(node.returns, module) if node.returns is not None else None
+        if isinstance(declared, Instance) and declared.name == "Self" and isinstance(callee.bound, Instance):
+            declared = callee.bound
+        if yields:
+            item = declared.args[0] if isinstance(declared, Instance) and declared.args else None
+            item = item or either(self.type(inner.value, module) if inner.value is not None else NONE for inner in yields)
+            if names & {"asynccontextmanager", "contextmanager"}:
+                return Instance("AsyncContext" if waits else "Context", (item,))
+            return item if names & {"fixture"} else Instance("list", (item,))
+        known = declared
+        if known is None or _is_vague(known):
+            returns = [inner for inner in _own_nodes(node) if isinstance(inner, ast.Return)]
+            given = either(self.type(inner.value, module) if inner.value is not None else NONE for inner in returns) if returns else NONE
+            known = given if given is not None else known
+        if waits:
+            return Instance("Awaitable", (known,))
+        return known
+
+    def _of_class(self, name: str, attr: str, owner: Instance | ClassOf) -> Known | None:
+        path, _, qualified = name.partition(OWN)
+        module = self.world.module_at(path)
+        node = module.defined.get(qualified)
+        key = ("class", name, attr)
+        if not isinstance(node, ast.ClassDef) or key in self._busy:
+            return None
+        self._busy.add(key)
+        try:
+            found = self._member(node, attr, module, owner)
+            if found is not None:
+                return found
+            for base in node.bases:
+                above = self.type(base, module)
+                if isinstance(above, ClassOf):
+                    inherited = self.attribute(Instance(above.name) if isinstance(owner, Instance) else above, attr)
+                    if inherited is not None:
+                        return inherited
+            return None
+        finally:
+            self._busy.discard(key)
+
+    def _member(self, node: ast.ClassDef, attr: str, module: Module, owner: Instance | ClassOf) -> Known | None:
+        for statement in node.body:
+            if isinstance(statement, Def) and statement.name == attr:
+                function = Function(f"{module.path}{OWN}{module.qualified(statement)}", owner)
+                names = {_last(decorator) for decorator in statement.decorator_list}
+                return self._own_result(function) if names & {"property", "cached_property"} else function
+        scope = module.scopes[node]
+        given: list[Known | None] = []
+        if attr in scope.bindings:
+            given += [self._bound(binding, attr, module) for binding in scope.bindings[attr]]
+            if any(binding.how is How.ANNOTATED for binding in scope.bindings[attr]) and given and given[0] is not None:
+                return either(given)
+        for binding in module.attributes.get(node, {}).get(attr, ()):
+            found = self._bound(binding, attr, module)
+            if binding.how is How.ANNOTATED and found is not None and not _is_vague(found):
+                return found
+            given.append(found)
+        filled = [known for known in given if known != NONE and not _is_empty(known)]
+        if not filled and any(map(_is_empty, given)):
+            # `self.x = []` says nothing about the items that methods append.
+            items = ((how, value) for how, at, value in module.filled.get(f"self.{attr}", ()) if _inside(at, node, module))
+            held = self._items(items, module)
+            filled = [held] if held is not None else []
+        return either(filled) if filled else (either(given) if given else None)
+
+    def _parameter(self, binding: Binding, name: str, module: Module) -> Known | None:
+        node = binding.node
+        function = next((above for above in module.around(node) if isinstance(above, Def | ast.Lambda)), None)
+        if function is None:
+            return None
+        if binding.value is not None:
+            declared = self.annotated(binding.value, module)
+            if declared is not None and not _is_vague(declared):
+                return declared
+        if isinstance(function, ast.Lambda):
+            return self._lambda_parameter(function, node, module)
+        arguments = [*function.args.posonlyargs, *function.args.args]
+        owner = module.parents.get(function)
+        if isinstance(owner, ast.ClassDef) and arguments and node is arguments[0]:
+            decorators = {_last(decorator) for decorator in function.decorator_list}
+            if "staticmethod" not in decorators:
+                where = f"{module.path}{OWN}{module.qualified(owner)}"
+                return ClassOf(where) if "classmethod" in decorators else Instance(where)
+        handed = self._handed(function, arguments.index(node) if node in arguments else -1, module)
+        if handed is not None:
+            return handed
+        return self._fixture(name, function, module) or self._passed(function, name, module)
+
+    def _lambda_parameter(self, function: ast.Lambda, node: ast.AST, module: Module) -> Known | None:
+        """`sorted(items, key=lambda t: ...)`, `filter(lambda t: ..., items)`, `map(...)`."""
+        call = module.parents.get(function)
+        call = module.parents.get(call) if isinstance(call, ast.keyword) else call
+        if not isinstance(call, ast.Call) or len(function.args.args) != 1:
+            return None
+        others = [argument for argument in call.args if argument is not function]
+        if _last(call) in ("sorted", "min", "max", "filter", "map") and len(others) == 1:
+            return self._item(self.type(others[0], module))
+        return None
+
+    def _handed(self, function: Def, place: int, module: Module) -> Known | None:
+        for decorator in function.decorator_list:
+            called = decorator.func if isinstance(decorator, ast.Call) else decorator
+            known = self.type(called, module) if isinstance(called, ast.Attribute) else None
+            name = known.name.replace(f"{HANDLER_MODULE}{OWN}", f"{OWN}{_SERVER}.") if isinstance(known, Function) else ""
+            types = _HANDED.get(name.rpartition(OWN)[2], ())
+            offset = place - (1 if isinstance(module.parents.get(function), ast.ClassDef) else 0)
+            if 0 <= offset < len(types) and types[offset]:
+                return Instance(types[offset])
+        return None
+
+    def _fixture(self, name: str, function: Def, module: Module) -> Known | None:
+        """A pytest fixture of the same module, or of a conftest above it."""
+        if not function.name.startswith("test") and not any(_last(decorator) == "fixture" for decorator in function.decorator_list):
+            return None
+        folders = module.path.split("/")[:-1]
+        homes = [module.path, *("/".join([*folders[:depth], "conftest.py"]) for depth in range(len(folders), -1, -1))]
+        for path in homes:
+            try:
+                home = self.world.module_at(path)
+            except KeyError:
+                continue
+            for node in home.tree.body:
+                if isinstance(node, Def) and node.name == name and any(_last(decorator) == "fixture" for decorator in node.decorator_list):
+                    known = self._own_result(Function(f"{home.path}{OWN}{name}"))
+                    return self._waited(known) if isinstance(known, Instance) and known.name == "Awaitable" else known
+        return None
+
+    def _passed(self, function: Def, name: str, module: Module) -> Known | None:
+        """What all calls of a function hand over for a parameter."""
+        if ("passed", function, name) in self._busy or (function.name.startswith("__") and function.name != "__init__"):
+            return None
+        self._busy.add(("passed", function, name))
+        try:
+            where = f"{module.path}{OWN}{module.qualified(function)}"
+            owner = module.parents.get(function)
+            called = owner.name if function.name == "__init__" and isinstance(owner, ast.ClassDef) else function.name
+            arguments = [argument.arg for argument in (*function.args.posonlyargs, *function.args.args)]
+            found: list[Known | None] = []
+            for other, call in self.world.callers(called):
+                if not any(_is_called(known, where) for known in members(self.type(call.func, other))):
+                    continue
+                given = next((keyword.value for keyword in call.keywords if keyword.arg == name), None)
+                skipped = 1 if isinstance(owner, ast.ClassDef) else 0
+                place = arguments.index(name) - skipped if name in arguments else -1
+                if given is None and 0 <= place < len(call.args) and not any(isinstance(a, ast.Starred) for a in call.args[: place + 1]):
+                    given = call.args[place]
+                if given is not None:
+                    found.append(self.type(given, other))
+            return either(found) if found else None
+        finally:
+            self._busy.discard(("passed", function, name))
+
+    # -- annotations -------------------------------------------------------------
+    def annotated(self, node: ast.expr | None, module: Module) -> Known | None:
+        """The instance that an annotation promises; quoted ones are read as code."""
+        match node:
+            case None:
+                return None
+            case ast.Constant(value=None):
+                return NONE
+            case ast.Constant(value=str(text)):
+                try:
+                    inner = ast.parse(text.strip(), mode="eval").body
+                except SyntaxError:
+                    return None
+                for child in ast.walk(inner):
+                    module.parents.setdefault(child, node)
+                return self.annotated(inner, module)
+            case ast.BinOp(left=left, op=ast.BitOr(), right=right):
+                return either([self.annotated(left, module), self.annotated(right, module)])
+            case ast.Subscript(value=value, slice=index):
+                return self._generic(value, index, module)
+        known = self.type(node, module)
+        if isinstance(known, ClassOf):
+            return Instance("list" if known.name in ("set", "frozenset") else known.name, known.args)
+        if isinstance(node, ast.Name | ast.Attribute):
+            name = node.attr if isinstance(node, ast.Attribute) else node.id
+            if name == "Self":
+                return Instance("Self")
+            alias = self._alias(node, module)
+            if alias is not None:
+                return alias
+            if name in _GENERIC and known is None:
+                return Instance(_GENERIC[name])
+        return None
+
+    def _generic(self, value: ast.expr, index: ast.expr, module: Module) -> Known | None:
+        name = _last(value)
+        items = index.elts if isinstance(index, ast.Tuple) else [index]
+        if name == "Optional":
+            return self.annotated(index, module)
+        if name == "Union":
+            return either(self.annotated(item, module) for item in items)
+        if name in ("Annotated", "ClassVar", "Final", "Required", "NotRequired"):
+            return self.annotated(items[0], module)
+        if name == "type" or name == "Type":
+            inner = self.annotated(items[0], module)
+            return ClassOf(inner.name) if isinstance(inner, Instance) else None
+        if name == "Literal":
+            return Instance("str")
+        if name == "Coroutine":
+            return Instance("Awaitable", (self.annotated(items[-1], module),))
+        known = self.type(value, module)
+        if isinstance(known, ClassOf) and known.name not in _BUILTINS:
+            return Instance(known.name, tuple(self.annotated(item, module) for item in items))
+        if name in _GENERIC:
+            args = tuple(self.annotated(item, module) for item in items)
+            if _GENERIC[name] == "tuple" and len(items) == 2 and isinstance(items[1], ast.Constant) and items[1].value is ...:
+                return Instance("list", args[:1])
+            return Instance(_GENERIC[name], args)
+        return None
+
+    def _alias(self, node: ast.Name | ast.Attribute, module: Module) -> Known | None:
+        """A type alias of the SDK, or one that the project gives itself."""
+        dotted = self.reference(node, module)
+        if dotted is not None:
+            where, _, name = dotted.rpartition(".")
+            canonical = self.api.exported(where, name)
+            return self.api.alias(canonical) if canonical is not None else None
+        if isinstance(node, ast.Name):
+            for binding in self.bindings(node.id, node, module):
+                if binding.how is How.VALUE and isinstance(binding.value, ast.Call) and _last(binding.value) == "TypeVar":
+                    bound = next((word.value for word in binding.value.keywords if word.arg == "bound"), None)
+                    return self.annotated(bound, module) if bound is not None else None
+                if binding.how is How.VALUE and isinstance(binding.value, ast.BinOp | ast.Subscript) and not binding.path:
+                    key = ("alias", binding)
+                    if key not in self._busy:
+                        self._busy.add(key)
+                        try:
+                            return self.annotated(binding.value, module)
+                        finally:
+                            self._busy.discard(key)
+        return None
+
+    def reference(self, node: ast.expr, module: Module) -> str | None:
+        """`module.name` of the SDK, as an import would spell it, behind a name or a dotted expression of modules."""
+        if isinstance(node, ast.Name):
+            targets = {binding.target for binding in self.bindings(node.id, node, module) if binding.how is How.IMPORTED}
+            heads = {target.partition(".")[0] for target in targets}
+            if len(targets) == 1 and heads <= {"mcp", "mcp_types"} and not self.world.is_shadowed(module):
+                return targets.pop()
+            return None
+        if isinstance(node, ast.Attribute):
+            base = self.type(node.value, module)
+            return f"{base.name}.{node.attr}" if isinstance(base, ModuleOf) and OWN not in base.name else None
+        return None
+
+    # -- narrowing ---------------------------------------------------------------
+    def _narrowed(self, node: ast.expr, module: Module) -> Known | None:
+        """What `isinstance` has said about a name or attribute before it is used."""
+        if not isinstance(node, ast.Name | ast.Attribute):
+            return None
+        if isinstance(getattr(node, "ctx", None), ast.Store):
+            return None
+        text = dotted(node)
+        if text not in module.tested:
+            return None
+        child: ast.AST = node
+        for above in module.around(node):
+            found: Known | None = None
+            match above:
+                case ast.If(test=test) | ast.While(test=test) if child is not test and child in above.body:
+                    found = self._tested(test, text, module)
+                case ast.IfExp(test=test, body=body) if child is body:
+                    found = self._tested(test, text, module)
+                case ast.BoolOp(op=ast.And(), values=values) if child in values:
+                    found = next((f for v in values[: values.index(child)] if (f := self._tested(v, text, module)) is not None), None)
+                case ast.BoolOp(op=ast.Or(), values=values) if child in values:
+                    found = next((f for v in values[: values.index(child)] if (f := self._refused(v, text, module)) is not None), None)
+                case ast.match_case(pattern=pattern):
+                    outer = module.parents.get(above)
+                    if isinstance(outer, ast.Match) and dotted(outer.subject) == text and child is not pattern:
+                        found = self._matched(pattern, module)
+                case ast.ListComp() | ast.SetComp() | ast.GeneratorExp() | ast.DictComp():
+                    tests = [test for generator in above.generators for test in generator.ifs if test is not child]
+                    found = next((f for test in tests if (f := self._tested(test, text, module)) is not None), None)
+                    if not isinstance(child, ast.comprehension) or found is None:
+                        pass
+            if found is None and isinstance(child, ast.stmt):
+                found = self._guarded(child, above, text, module)
+            if found is not None:
+                return found
+            if isinstance(above, Def | ast.ClassDef | ast.Module | ast.Lambda):
+                return None
+            child = above
+        return None
+
+    def _guarded(self, statement: ast.stmt, above: ast.AST, text: str, module: Module) -> Known | None:
+        """`if not isinstance(x, C): return` and `assert isinstance(x, C)` before a statement of the same block."""
+        block = _block_of(above, statement)
+        if statement not in block:
+            return None
+        root = text.partition(".")[0]
+        for before in reversed(block[: block.index(statement)]):
+            match before:
+                case ast.Assert(test=test):
+                    found = self._tested(test, text, module)
+                case ast.If(test=test, body=body, orelse=[]) if isinstance(body[-1], ast.Return | ast.Raise | ast.Continue | ast.Break):
+                    found = self._refused(test, text, module)
+                case _:
+                    found = None
+            if found is not None:
+                return found
+            if _stores(before, text, root):
+                return None
+        return None
+
+    def _tested(self, test: ast.expr, text: str, module: Module) -> Known | None:
+        """What holds for `text` where a test is true."""
+        match test:
+            case ast.Call(func=ast.Name(id="isinstance"), args=[subject, classes]) if dotted(subject) == text:
+                return self._instances(classes, module)
+            case ast.BoolOp(op=ast.And(), values=values):
+                return next((found for value in values if (found := self._tested(value, text, module)) is not None), None)
+            case ast.Compare(
+                left=ast.Attribute(value=subject, attr="type"), ops=[ast.Eq()], comparators=[ast.Constant(value=str(kind))]
+            ) if dotted(subject) == text:
+                return self._of_kind(subject, kind, module)
+        return None
+
+    def _of_kind(self, subject: ast.expr, kind: str, module: Module) -> Known | None:
+        """`x.type == "text"` picks one of several content classes."""
+        known = self.type(subject, module)
+        if not isinstance(known, Either):
+            return None
+        names = {
+            "text": "TextContent",
+            "image": "ImageContent",
+            "audio": "AudioContent",
+            "resource": "EmbeddedResource",
+            "resource_link": "ResourceLink",
+        }
+        picked = f"mcp.types.{names.get(kind)}"
+        return Instance(picked) if Instance(picked) in known.items else None
+
+    def _refused(self, test: ast.expr, text: str, module: Module) -> Known | None:
+        """What holds for `text` where a test is false."""
+        match test:
+            case ast.UnaryOp(op=ast.Not(), operand=operand):
+                return self._tested(operand, text, module)
+            case ast.BoolOp(op=ast.Or(), values=values):
+                return next((found for value in values if (found := self._refused(value, text, module)) is not None), None)
+        return None
+
+    def _instances(self, classes: ast.expr, module: Module) -> Known | None:
+        items = classes.elts if isinstance(classes, ast.Tuple) else [classes]
+        found = [self.annotated(item, module) for item in items]
+        return None if any(known is None for known in found) else either(found)
+
+    def _matched(self, pattern: ast.pattern, module: Module) -> Known | None:
+        match pattern:
+            case ast.MatchClass(cls=cls):
+                return self.annotated(cls, module)
+            case ast.MatchAs(pattern=ast.pattern() as inner):
+                return self._matched(inner, module)
+            case ast.MatchOr(patterns=patterns):
+                found = [self._matched(inner, module) for inner in patterns]
+                return None if any(known is None for known in found) else either(found)
+        return None
+
+
+def _is_called(known: Known, where: str) -> bool:
+    """Whether calling this runs the function at `where`."""
+    if isinstance(known, Function):
+        return known.name == where
+    return isinstance(known, ClassOf) and where == f"{known.name}.__init__"
+
+
+def _is_empty(known: Known | None) -> bool:
+    return isinstance(known, Instance) and known.name in ("list", "dict") and not known.args
+
+
+def _is_vague(known: Known) -> bool:
+    """Whether a declared type leaves the items of a container open."""
+    return isinstance(known, Instance) and known.name in ("list", "dict", "tuple", "Awaitable", "object") and not any(known.args)
+
+
+def _last(node: ast.expr) -> str:
+    """The last part of what is called or named."""
+    node = node.func if isinstance(node, ast.Call) else node
+    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+
+
+def _own_nodes(function: Def) -> Iterator[ast.AST]:
+    """The nodes of a function's body without those of functions inside of it."""
+    pending: list[ast.AST] = [*reversed(function.body)]
+    while pending:
+        node = pending.pop()
+        yield node
+        if not isinstance(node, Def | ast.Lambda | ast.ClassDef):
+            pending += reversed([*ast.iter_child_nodes(node)])
+
+
+def _block_of(above: ast.AST | None, statement: ast.AST) -> list[ast.stmt]:
+    """The list of statements that a statement stands in."""
+    for name in ("body", "orelse", "finalbody", "handlers"):
+        block = getattr(above, name, None)
+        if isinstance(block, list) and statement in block:
+            return block
+    return []
+
+
+def _inside(node: ast.AST, above: ast.AST, module: Module) -> bool:
+    return node is above or any(one is above for one in module.around(node))
+
+
+def _is_definite(sibling: ast.stmt, own: list[Binding], by_statement: Mapping[ast.AST, list[Binding]]) -> bool:
+    """Whether a statement surely binds the name that the bindings are of."""
+    if isinstance(sibling, ast.For | ast.AsyncFor | ast.While | ast.If | ast.Match):
+        return False
+    if isinstance(sibling, ast.With | ast.AsyncWith):
+        return bool(own) or any(
+            _is_definite(inner, by_statement.get(inner, []), by_statement) for inner in sibling.body if _binds(inner, by_statement)
+        )
+    if isinstance(sibling, ast.Try):
+        return any(
+            _is_definite(inner, by_statement.get(inner, []), by_statement) for inner in sibling.body if _binds(inner, by_statement)
+        ) and all(_leaves_block(handler.body) for handler in sibling.handlers)
+    return bool(own)
+
+
+def _binds(statement: ast.stmt, by_statement: Mapping[ast.AST, list[Binding]]) -> bool:
+    return statement in by_statement or any(inner in by_statement for inner in ast.walk(statement))
+
+
+def _leaves_block(body: list[ast.stmt]) -> bool:
+    return isinstance(body[-1], ast.Return | ast.Raise | ast.Continue | ast.Break)
+
+
+def _distinct(bindings: list[Binding]) -> list[Binding]:
+    return list(dict.fromkeys(bindings))
+
+
+def _same_scope(node: ast.AST, other: ast.AST, module: Module) -> bool:
+    one, two = module.scope(node), module.scope(other)
+    return one is two or one.parent is two or two.parent is one
+
+
+def _stores(statement: ast.stmt, text: str, root: str) -> bool:
+    """Whether a statement gives something new to what a test has spoken about."""
+    for node in ast.walk(statement):
+        if isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Store) and dotted(node) in (text, root):
+            return True
+    return False

@@ -1,0 +1,339 @@
+"""One file as the typed wing sees it: its tree with parents, its scopes, and what each name of a scope is given."""
+
+from __future__ import annotations
+
+import ast
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from enum import Enum
+from functools import cached_property
+
+from ..facts.mask import parse
+from ..facts.syntax import children, descend
+from ..source import Source, Span
+
+Def = ast.FunctionDef | ast.AsyncFunctionDef
+Scoped = ast.Module | ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda
+_SCOPED = (ast.Module, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
+COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp)
+
+
+class How(Enum):
+    """In which way a name gets its value from an expression."""
+
+    VALUE = "value"  # x = HERE
+    ITEM = "item"  # for x in HERE
+    ENTERED = "entered"  # with HERE as x
+    ANNOTATED = "annotated"  # x: HERE
+    PARAMETER = "parameter"  # def f(x), def f(x: HERE)
+    DEFINED = "defined"  # def x, class x
+    IMPORTED = "imported"  # import x
+    RAISED = "raised"  # except HERE as x
+    OTHER = "other"  # a pattern, `del x`, `x += 1`
+
+
+@dataclass(frozen=True, eq=False)
+class Binding:
+    """One way in which a name gets a value; `path` leads into a tuple, `waits` tells `async for` and `async with`."""
+
+    how: How
+    node: ast.AST
+    value: ast.expr | None = None
+    path: tuple[int, ...] = ()
+    waits: bool = False
+    target: str = ""  # the dotted name that an import names
+
+
+@dataclass(eq=False)
+class Scope:
+    """A module, class, function or lambda, and what its own names are given."""
+
+    node: Scoped
+    parent: Scope | None
+    bindings: dict[str, list[Binding]] = field(default_factory=lambda: defaultdict(list))
+    outside: set[str] = field(default_factory=set)  # names that `global` and `nonlocal` give away
+
+
+class Module:
+    """One parsed file. Nodes are those of `tree`; spans are UTF-8 byte offsets of `source`."""
+
+    def __init__(self, source: Source, name: str, *, package: bool) -> None:
+        self.source = source
+        self.path = source.path
+        self.name = name
+        self.package = package
+        self.tree, _ = parse(source)
+        self.scopes: dict[ast.AST, Scope] = {}
+        self.parents: dict[ast.AST, ast.AST] = {}
+        self.stars: list[str] = []
+        self._index()
+
+    def span(self, node: ast.AST) -> Span:
+        offset = self.source.offset
+        return Span(offset(node.lineno, node.col_offset), offset(node.end_lineno, node.end_col_offset))  # type: ignore[attr-defined]
+
+    def text(self, node: ast.AST) -> str:
+        return self.source.slice(self.span(node))
+
+    def attribute_span(self, node: ast.Attribute) -> Span:
+        """The bytes of the attribute's name alone."""
+        end = self.span(node).end
+        return Span(end - len(node.attr.encode()), end)
+
+    def name_span(self, node: Def | ast.ClassDef) -> Span:
+        """The bytes of the name that a definition gives."""
+        start = self.source.offset(node.lineno, node.col_offset)
+        word = b"class" if isinstance(node, ast.ClassDef) else b"def"
+        at = self.source.utf8.index(node.name.encode(), self.source.utf8.index(word, start) + len(word))
+        return Span(at, at + len(node.name.encode()))
+
+    def around(self, node: ast.AST) -> Iterator[ast.AST]:
+        """The nodes around a node, innermost first."""
+        above = self.parents.get(node)
+        while above is not None:
+            yield above
+            above = self.parents.get(above)
+
+    def scope(self, node: ast.AST) -> Scope:
+        """The scope that an expression is evaluated in: decorators, defaults and bases belong to the scope around."""
+        before = node
+        for above in self.around(node):
+            if isinstance(above, _SCOPED) and not _is_outside(above, before):
+                return self.scopes[above]
+            before = above
+        return self.scopes[self.tree]
+
+    def function(self, node: ast.AST) -> Def | None:
+        """The function that a node is part of the body of."""
+        scope: Scope | None = self.scope(node)
+        while scope is not None and not isinstance(scope.node, Def):
+            scope = scope.parent if isinstance(scope.node, ast.Lambda) else None
+        return scope.node if scope is not None and isinstance(scope.node, Def) else None
+
+    def qualified(self, node: ast.AST) -> str:
+        """The dotted name of a function or class inside the module; for other nodes that of what is around them."""
+        parts = [node.name] if isinstance(node, Def | ast.ClassDef) else []
+        parts += [above.name for above in self.around(node) if isinstance(above, Def | ast.ClassDef)]
+        return ".".join(reversed(parts))
+
+    def statement(self, node: ast.AST) -> ast.stmt | None:
+        """The innermost statement that holds a node."""
+        if isinstance(node, ast.stmt):
+            return node
+        return next((above for above in self.around(node) if isinstance(above, ast.stmt)), None)
+
+    def at(self, span: Span) -> ast.AST | None:
+        """The outermost node at exactly these bytes; an expression that stands alone is meant, not its statement."""
+        return self._by_span.get(span)
+
+    @cached_property
+    def nodes(self) -> tuple[ast.AST, ...]:
+        """All nodes in source order."""
+        return tuple(descend(self.tree))
+
+    @cached_property
+    def defined(self) -> dict[str, ast.AST]:
+        """Functions and classes by their dotted names; the last one where there are several."""
+        return {self.qualified(node): node for node in self.nodes if isinstance(node, Def | ast.ClassDef)}
+
+    @cached_property
+    def calls(self) -> dict[str, list[ast.Call]]:
+        """The calls by the last part of what is called."""
+        found: dict[str, list[ast.Call]] = defaultdict(list)
+        for node in self.nodes:
+            if isinstance(node, ast.Call):
+                name = node.func.attr if isinstance(node.func, ast.Attribute) else node.func.id if isinstance(node.func, ast.Name) else ""
+                found[name].append(node)
+        return found
+
+    @cached_property
+    def attributes(self) -> dict[ast.ClassDef, dict[str, list[Binding]]]:
+        """What the methods of each class give to `self.x`, by x; an annotated one has its type as value."""
+        found: dict[ast.ClassDef, dict[str, list[Binding]]] = defaultdict(lambda: defaultdict(list))
+        for node in self.nodes:
+            match node:
+                case ast.Attribute(value=ast.Name(id="self" | "cls"), attr=attr, ctx=ast.Store()):
+                    owner = next((above for above in self.around(node) if isinstance(above, ast.ClassDef)), None)
+                    if owner is not None:
+                        found[owner][attr] += self._stored(node)
+        return found
+
+    @cached_property
+    def filled(self) -> dict[str, list[tuple[str, ast.AST, ast.expr]]]:
+        """What is put into containers, by their text (`x`, `self.x`): how (`append`, `extend`, `[]`), where, and the value."""
+        found: dict[str, list[tuple[str, ast.AST, ast.expr]]] = defaultdict(list)
+        for how, name in (("append", "append"), ("extend", "extend"), ("append", "add"), ("append", "appendleft")):
+            for call in self.calls.get(name, ()):
+                if isinstance(call.func, ast.Attribute) and len(call.args) == 1:
+                    found[dotted(call.func.value)].append((how, call, call.args[0]))
+        for node in self.nodes:
+            match node:
+                case ast.Assign(targets=[ast.Subscript(value=container)], value=value):
+                    found[dotted(container)].append(("[]", node, value))
+                case ast.AugAssign(target=ast.Attribute() as container, op=ast.Add(), value=value):
+                    found[dotted(container)].append(("extend", node, value))
+        return found
+
+    @cached_property
+    def tested(self) -> frozenset[str]:
+        """The names and attributes, as text, whose class some test or pattern asks for."""
+        found = set()
+        for node in self.nodes:
+            match node:
+                case ast.Call(func=ast.Name(id="isinstance"), args=[subject, _]):
+                    found.add(dotted(subject))
+                case ast.Compare(left=ast.Attribute(value=subject, attr="type")):
+                    found.add(dotted(subject))
+                case ast.Match(subject=subject):
+                    found.add(dotted(subject))
+        return frozenset(found - {""})
+
+    def _stored(self, node: ast.Attribute) -> Iterator[Binding]:
+        statement = self.statement(node)
+        match statement:
+            case ast.Assign(targets=targets, value=value):
+                for target in targets:
+                    yield from (Binding(How.VALUE, statement, value, path) for path, leaf in leaves(target) if leaf is node)
+            case ast.AnnAssign(annotation=annotation):
+                yield Binding(How.ANNOTATED, statement, annotation)
+            case ast.With(items=items) | ast.AsyncWith(items=items):
+                for item in items:
+                    for path, leaf in leaves(item.optional_vars) if item.optional_vars is not None else ():
+                        if leaf is node:
+                            yield Binding(How.ENTERED, statement, item.context_expr, path, isinstance(statement, ast.AsyncWith))
+
+    @cached_property
+    def _by_span(self) -> dict[Span, ast.AST]:
+        found: dict[Span, ast.AST] = {}
+        for node in self.nodes:
+            if hasattr(node, "lineno") and not isinstance(node, ast.Expr):
+                found.setdefault(self.span(node), node)
+        return found
+
+    # -- scopes ---------------------------------------------------------------
+    def _index(self) -> None:
+        self.scopes[self.tree] = Scope(self.tree, None)
+        pending: list[tuple[ast.AST, Scope]] = [(child, self.scopes[self.tree]) for child in reversed(self.tree.body)]
+        self.parents.update((child, self.tree) for child in self.tree.body)
+        while pending:
+            node, scope = pending.pop()
+            inner = scope
+            if isinstance(node, Def | ast.ClassDef | ast.Lambda):
+                if not isinstance(node, ast.Lambda):
+                    scope.bindings[node.name].append(Binding(How.DEFINED, node))
+                inner = self.scopes[node] = Scope(node, scope)
+                if not isinstance(node, ast.ClassDef):
+                    _parameters(node, inner)
+            else:
+                self._bound(node, scope)
+            below = children(node)
+            for child in below:
+                self.parents[child] = node
+            pending += [(child, scope if inner is not scope and _is_outside(node, child) else inner) for child in reversed(below)]
+
+    def _bound(self, node: ast.AST, scope: Scope) -> None:
+        match node:
+            case ast.Assign(targets=targets, value=value):
+                for target in targets:
+                    _target(target, How.VALUE, node, value, scope)
+            case ast.AnnAssign(target=target, annotation=annotation):
+                if isinstance(target, ast.Name):
+                    scope.bindings[target.id].append(Binding(How.ANNOTATED, node, annotation))
+            case ast.NamedExpr(target=ast.Name(id=name), value=value):
+                scope.bindings[name].append(Binding(How.VALUE, node, value))
+            case ast.AugAssign(target=ast.Name(id=name)):
+                scope.bindings[name].append(Binding(How.OTHER, node))
+            case ast.For(target=target, iter=value) | ast.AsyncFor(target=target, iter=value):
+                _target(target, How.ITEM, node, value, scope, waits=isinstance(node, ast.AsyncFor))
+            case ast.With(items=items) | ast.AsyncWith(items=items):
+                for item in items:
+                    if item.optional_vars is not None:
+                        _target(item.optional_vars, How.ENTERED, node, item.context_expr, scope, waits=isinstance(node, ast.AsyncWith))
+            case ast.ExceptHandler(name=str(name), type=value):
+                scope.bindings[name].append(Binding(How.RAISED, node, value))
+            case ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)):
+                scope.bindings[name].append(Binding(How.OTHER, node))
+            case ast.Global(names=names) | ast.Nonlocal(names=names):
+                scope.outside.update(names)
+            case ast.Import(names=aliases):
+                for alias in aliases:
+                    name = alias.asname or alias.name.partition(".")[0]
+                    scope.bindings[name].append(Binding(How.IMPORTED, alias, target=alias.name if alias.asname else name))
+            case ast.ImportFrom():
+                base = self.imported_from(node)
+                for alias in node.names:
+                    if alias.name == "*":
+                        self.stars.append(base)
+                    else:
+                        scope.bindings[alias.asname or alias.name].append(
+                            Binding(How.IMPORTED, alias, target=f"{base}.{alias.name}" if base else alias.name)
+                        )
+
+    def imported_from(self, node: ast.ImportFrom) -> str:
+        """The absolute name of the module that a `from` import names."""
+        if not node.level:
+            return node.module or ""
+        parts = self.name.split(".") if self.name else []
+        drop = node.level - (1 if self.package else 0)
+        parts = parts[: len(parts) - drop] if drop else parts
+        return ".".join([*parts, *([node.module] if node.module else [])])
+
+
+def dotted(node: ast.expr) -> str:
+    """`a.b.c` as text; nothing for other expressions."""
+    parts: list[str] = []
+    while isinstance(node, ast.Attribute):
+        parts.append(node.attr)
+        node = node.value
+    return ".".join([node.id, *reversed(parts)]) if isinstance(node, ast.Name) else ""
+
+
+def leaves(target: ast.expr, path: tuple[int, ...] = ()) -> Iterator[tuple[tuple[int, ...], ast.expr]]:
+    """The single targets of an assignment, with the way to what each is given."""
+    if isinstance(target, ast.Tuple | ast.List):
+        for number, element in enumerate(target.elts):
+            yield from leaves(element, (*path, number))
+    else:
+        yield path, target
+
+
+def looped(node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp) -> dict[str, list[Binding]]:
+    """What the names of a comprehension are given."""
+    inner = Scope(ast.Module([], []), None)
+    for generator in node.generators:
+        _target(generator.target, How.ITEM, generator, generator.iter, inner, waits=bool(generator.is_async))
+    return inner.bindings
+
+
+def _is_outside(scope: ast.AST, child: ast.AST) -> bool:
+    """Whether a direct child of a function or class is evaluated in the scope around it."""
+    if isinstance(scope, ast.Lambda):
+        return False
+    if isinstance(scope, Def):
+        return child not in scope.body
+    return isinstance(scope, ast.ClassDef) and child not in scope.body
+
+
+def _parameters(node: Def | ast.Lambda, scope: Scope) -> None:
+    arguments = node.args
+    for parameter in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs):
+        scope.bindings[parameter.arg].append(Binding(How.PARAMETER, parameter, parameter.annotation))
+    for rest in (arguments.vararg, arguments.kwarg):
+        if rest is not None:
+            scope.bindings[rest.arg].append(Binding(How.OTHER, rest))
+
+
+def _target(
+    target: ast.expr, how: How, node: ast.AST, value: ast.expr, scope: Scope, *, path: tuple[int, ...] = (), waits: bool = False
+) -> None:
+    match target:
+        case ast.Name(id=name):
+            scope.bindings[name].append(Binding(how, node, value, path, waits))
+        case ast.Tuple(elts=elements) | ast.List(elts=elements):
+            for number, element in enumerate(elements):
+                if isinstance(element, ast.Starred):
+                    if isinstance(element.value, ast.Name):
+                        scope.bindings[element.value.id].append(Binding(How.OTHER, node))
+                else:
+                    _target(element, how, node, value, scope, path=(*path, number), waits=waits)

@@ -1,0 +1,160 @@
+"""The modules of a project as the typed wing reads them: parsed when they are asked for, with the types of their expressions."""
+
+from __future__ import annotations
+
+import ast
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property
+from pathlib import PurePosixPath
+
+from ..facts.model import FileFacts, Symbol
+from . import majors
+from .api import Api, load
+from .infer import Inference
+from .modules import Module
+from .symbols import Symbols, attributes
+from .types import Known
+from .vocabulary import FIELDS
+
+# What a file has to hold to be worth a look, beside an import of the SDK: fields that the newer release spells otherwise.
+_WORDS = (
+    b"mcp",
+    b"isError",
+    b"inputSchema",
+    b"structuredContent",
+    b"nextCursor",
+    b"mimeType",
+    b"serverInfo",
+    b"uriTemplate",
+    b"model_dump",
+)
+
+
+class Program:
+    """All files of a run. `find` gives the file that `import name` in a file (a path) reaches."""
+
+    def __init__(self, files: Mapping[str, FileFacts], find: Callable[[str, str], FileFacts | None], before: Program | None = None) -> None:
+        """`before` has modules of files that may not have changed."""
+        self.files = files
+        self.api: Api = load()
+        self._find = find
+        self._modules: dict[str, Module] = {}
+        if before is not None:
+            same = (path for path in before._modules if path in files and files[path].source is before.files[path].source)
+            self._modules.update((path, before._modules[path]) for path in same)
+        self._shadowed: dict[str, bool] = {}
+        # What speaks for either major goes away while files are fixed: the first look decides.
+        self._both: dict[str, bool] = {} if before is None else before._both
+        self._majors: dict[str, int] = {} if before is None else before._decided()
+        self._fields: dict[str, frozenset[str]] = {}
+        self.inference = Inference(self)
+
+    def symbols(self, path: str) -> tuple[Symbol, ...]:
+        """Every use of something that the SDK defines, in one file."""
+        if not any(word in self.files[path].source.utf8 for word in _WORDS):
+            return ()
+        module = self.module_at(path)
+        if self.is_shadowed(module) or self.supports_both(path):
+            return ()
+        return tuple(Symbols(module, self.inference).all())
+
+    def supports_both(self, path: str) -> bool:
+        """Whether a file imports what only one major has in one branch, and what only the other one has in another."""
+        if path not in self._both:
+            self._both[path] = majors.supports_both(self.module_at(path), self.api)
+        return self._both[path]
+
+    def is_moved(self, path: str) -> bool:
+        """Whether a file is written for the newer release already: what looks the same in both is right there."""
+        if path not in self._majors:
+            self._majors.update(majors.decide(self))
+        return self._majors.get(path) == majors.NEW
+
+    def _decided(self) -> dict[str, int]:
+        if not self._majors:
+            self._majors.update(majors.decide(self))
+        return self._majors
+
+    def type(self, node: ast.expr, module: Module) -> Known | None:
+        """What an expression stands for; None where that is not known."""
+        return self.inference.type(node, module)
+
+    def fields_of(self, path: str) -> frozenset[str]:
+        """The attributes that classes of a file define, of those that the SDK has under another name now."""
+        if path not in self._fields:
+            data = self.files[path].source.utf8
+            named = [name for name in FIELDS if name.encode() in data]
+            self._fields[path] = attributes(self.module_at(path)) & frozenset(named) if named else frozenset()
+        return self._fields[path]
+
+    # -- what the inference asks -------------------------------------------------
+    def module_at(self, path: str) -> Module:
+        """A file as a module. Raises KeyError for a path that is not part of the run."""
+        if path not in self._modules:
+            file = self.files[path]
+            self._modules[path] = Module(file.source, file.module, package=PurePosixPath(path).stem == "__init__")
+        return self._modules[path]
+
+    def locate(self, dotted: str, importer: Module) -> tuple[Module, str] | None:
+        """The project's own module that a dotted name leads into, and the rest of the name."""
+        parts = dotted.split(".")
+        for end in range(len(parts), 0, -1):
+            found = self._find(".".join(parts[:end]), importer.path)
+            if found is not None and found.source.path in self.files and (end == len(parts) or found.source.path != importer.path):
+                return self.module_at(found.source.path), ".".join(parts[end:])
+        return None
+
+    def is_shadowed(self, importer: Module) -> bool:
+        """Whether `mcp` is a package of the project's own, as imports of this file see it."""
+        path = importer.path
+        if path not in self._shadowed:
+            folders = path.split("/")[:-1]
+            above = ["/".join([*folders[:depth], "mcp"]) for depth in range(len(folders), -1, -1)]
+            # Inside of a package, a neighbour is no top-level module.
+            in_package = "/".join([*folders, "__init__.py"]) in self.files
+            roots = (root for number, root in enumerate(above) if not (number == 0 and in_package))
+            self._shadowed[path] = any(root in self._own and self._leads(root, importer) for root in [*roots, "src/mcp"])
+        return self._shadowed[path]
+
+    def callers(self, name: str) -> Iterator[tuple[Module, ast.Call]]:
+        """All calls of the project by the last part of what is called."""
+        for path in self._mentions[name] if name in self._mentions else self._mentioning(name):
+            module = self.module_at(path)
+            for call in module.calls.get(name, ()):
+                yield module, call
+
+    @cached_property
+    def _mentions(self) -> dict[str, list[str]]:
+        return {}
+
+    def _mentioning(self, name: str) -> list[str]:
+        word = f"{name}(".encode()
+        self._mentions[name] = [path for path, file in self.files.items() if word in file.source.utf8]
+        return self._mentions[name]
+
+    @cached_property
+    def _own(self) -> dict[str, list[str]]:
+        """The folders and modules called `mcp`, with the files that belong to them."""
+        found: dict[str, list[str]] = defaultdict(list)
+        for path in self.files:
+            parts = path.removesuffix(".py").split("/")
+            if "mcp" in parts:
+                found["/".join(parts[: parts.index("mcp") + 1])].append(path)
+        return found
+
+    def _leads(self, root: str, importer: Module) -> bool:
+        """Whether what a file imports of `mcp` lies below this folder (or is this module), or is no module of the SDK."""
+        own = {path.removesuffix(".py").removesuffix("/__init__") for path in self._own[root]}
+        if f"{root}.py" in self.files:
+            return True
+        for node in importer.nodes:
+            names: list[str] = []
+            if isinstance(node, ast.Import):
+                names = [alias.name for alias in node.names]
+            elif isinstance(node, ast.ImportFrom) and not node.level and node.module:
+                names = [node.module]
+            for name in names:
+                if name.partition(".")[0] == "mcp" and f"{root}{name.removeprefix('mcp').replace('.', '/')}" in own:
+                    return True
+        return False

@@ -1,0 +1,78 @@
+"""The names by which uses of the SDK are looked for: the type of an expression is asked for only where one of these stands.
+
+`tests/test_catalog.py` proves that the rules of the SDK packs ask for no others. Without this, `check` would cost ten times as much.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+FIELDS = frozenset(
+    {
+        "clientInfo", "costPriority", "createMessage", "createdAt", "destructiveHint", "elicitationId", "hasMore", "idempotentHint",
+        "includeContext", "inputSchema", "intelligencePriority", "isError", "lastUpdatedAt", "listChanged", "maxTokens", "mimeType",
+        "modelPreferences", "nextCursor", "openWorldHint", "outputSchema", "pollInterval", "progressToken", "protocolVersion",
+        "readOnlyHint", "requestId", "requestedSchema", "resourceTemplates", "serverInfo", "speedPriority", "statusMessage",
+        "stopReason", "stopSequences", "structuredContent", "systemPrompt", "taskId", "taskSupport", "toolChoice", "toolUseId",
+        "uriTemplate", "websiteUrl",
+    }
+)  # fmt: skip
+"""Fields of protocol types that the newer release spells in snake case; `tests/test_sdk_api.py` holds them against it."""
+
+ONLY = frozenset(
+    {
+        "destructiveHint", "idempotentHint", "inputSchema", "isError", "nextCursor", "openWorldHint", "outputSchema", "progressToken",
+        "readOnlyHint", "requestedSchema", "resourceTemplates", "serverInfo", "structuredContent", "uriTemplate",
+    }
+)  # fmt: skip
+"""Those of them that hardly anything but MCP has."""
+
+CLASSES = frozenset(
+    {
+        "AnyFunction", "AnyUrl", "BlobResourceContents", "ClientNotification", "ClientRequest", "ClientResult", "ClientSession",
+        "ClientSessionGroup", "ClientCredentialsOAuthProvider", "Content", "Context", "Cursor", "ElicitationResult", "EmbeddedResource",
+        "FastMCP", "FastMCPError", "FileResource", "FunctionResource", "HttpResource", "DirectoryResource", "JSONRPCMessage", "MCPServer",
+        "McpError", "Meta", "OAuthClientProvider", "OAuthClientMetadata", "OAuthClientInformationFull", "PrivateKeyJWTOAuthProvider",
+        "RFC7523OAuthClientProvider", "ReadResourceRequestParams", "RequestContext", "RequestParams", "RequestResponder", "Resource",
+        "ResourceLink", "ResourceReference", "ResourceTemplate", "ResourceUpdatedNotificationParams", "ResourceContents", "Root", "Server",
+        "ServerNotification", "ServerRequest", "ServerResult", "ServerSession", "SessionMessage", "Settings",
+        "StreamableHTTPServerTransport", "StreamableHTTPTransport", "StreamableHttpParameters", "SubscribeRequestParams",
+        "TextResource", "BinaryResource",
+        "TextResourceContents", "Tool", "UnsubscribeRequestParams", "UrlElicitationRequiredError", "MCPError",
+    }
+)  # fmt: skip
+METHODS = frozenset(
+    {
+        "_mcp_server", "_prompt_manager", "_resource_manager", "_tool_manager", "add_resource", "call_tool", "client_id", "completion",
+        "complete", "create_connected_server_and_client_session", "create_message", "create_resource", "custom_route", "debug", "dict",
+        "elicit", "elicit_form", "elicit_url", "error", "experimental", "fastmcp", "get_context", "get_prompt",
+        "get_server_capabilities", "get_session_id", "incoming_messages", "info", "initialize", "json", "list_prompts",
+        "list_resource_templates", "list_resources", "list_roots", "list_tools", "log", "meta", "model_copy", "model_dump",
+        "model_dump_json", "model_validate", "model_validate_json", "notification_handlers", "progress_notification", "prompt",
+        "read_resource", "render", "render_prompt", "request_context", "request_ctx", "request_handlers", "resource", "root", "run",
+        "run_sse_async", "run_stdio_async", "run_streamable_http_async", "send_log_message", "send_notification", "send_ping",
+        "send_progress_notification", "send_prompt_list_changed", "send_request", "send_resource_list_changed",
+        "send_resource_updated", "send_roots_list_changed", "send_tool_list_changed", "set_logging_level", "settings", "sse_app",
+        "sse_client", "stdio_client", "streamable_http_app", "streamable_http_client", "streamablehttp_client",
+        "subscribe_resource", "tool", "unsubscribe_resource", "uri", "validate_redirect_uri", "validate_scope", "warning",
+        "code", "__init__", "stdio_server", "BaseSession", "ClientSessionParameters",
+        "get_resource", "parse_obj", "parse_raw", "model_construct", "model_json_schema", "copy",
+        "CancelledNotification", "_handle_message", "_handle_notification", "_handle_request", "_tool_cache",
+        "_get_cached_tool_definition", "_make_error_result", "_initialization_state", "InitializationState",
+    }
+)  # fmt: skip
+NEAR: Mapping[str, bytes] = {
+    "session": b".session",
+    **dict.fromkeys(("dump_json", "dump_python"), b"TypeAdapter"),
+    **dict.fromkeys(
+        ("fragment", "host", "password", "path", "port", "query", "query_params", "scheme", "unicode_host", "unicode_string", "username"),
+        b".uri",
+    ),
+    "id": b"JSONRPCError",
+    "__dict__": b"__dict__",
+    "__name__": b"McpError",
+    "message": b"Timed out while waiting",
+}
+"""Names that are too common to be looked for everywhere, each with a word that has to stand in the file as well."""
+
+WANTED = FIELDS | CLASSES | METHODS | NEAR.keys()

@@ -1,0 +1,1 @@
+"""Official SDK `mcp` 1.x to 2.x."""

@@ -1,0 +1,93 @@
+"""A field of a protocol type under the name that version 1 had."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from ...facts.model import Symbol, SymbolUse
+from ...rewrite.edits import Edit
+from ...rule import Applicability, Context, Finding
+from ...sdk import guards
+from ...sdk.symbols import UNKNOWN
+from ...sdk.vocabulary import ONLY
+from ...source import Span
+
+if TYPE_CHECKING:
+    from ...rewrite.tree import Tree
+
+_USES = (SymbolUse.READ, SymbolUse.STORE, SymbolUse.GETATTR)
+
+
+def check(fact: Symbol, ctx: Context) -> Iterator[Finding]:
+    if fact.use is SymbolUse.PATTERN:
+        if [*_patterns(fact, ctx)]:
+            yield ctx.finding(fact, Applicability.SAFE, message="version 2 of the SDK spells fields of `{fact.key}` in snake case")
+        return
+    if fact.use not in _USES:
+        return
+    owner, _, name = str(fact.key).rpartition(".")
+    if _is_for_both(fact, name, ctx):
+        return
+    if owner == UNKNOWN:
+        if name in ONLY and _may_be_ours(fact, name, ctx) and not ctx.sdk.is_moved(ctx.file.source.path):
+            yield ctx.finding(fact, Applicability.UNSAFE, message=f"version 2 of the SDK spells `{name}` in snake case")
+    elif ctx.sdk.api.renamed(owner, name) is not None:
+        # Where it may be something else as well, the new name would break that.
+        yield ctx.finding(fact, Applicability.SAFE if fact.sure else Applicability.UNSAFE)
+
+
+def fix(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit]:
+    if fact.use is SymbolUse.PATTERN:
+        yield from _patterns(fact, ctx)
+        return
+    owner, _, name = str(fact.key).rpartition(".")
+    new = _snake(name) if owner == UNKNOWN else ctx.sdk.api.renamed(owner, name)
+    node = ctx.module.at(fact.span)
+    if new is None:
+        return
+    if isinstance(node, ast.Attribute):
+        yield Edit(ctx.module.attribute_span(node), new)
+    elif isinstance(node, ast.Call) and len(node.args) > 1:
+        span = ctx.module.span(node.args[1])
+        text = ctx.module.text(node.args[1])
+        if text[1:-1] == name:
+            yield Edit(Span(span.start + 1, span.end - 1), new)
+
+
+def _is_for_both(fact: Symbol, name: str, ctx: Context) -> bool:
+    """Whether the code around asks for the newer name as well."""
+    node = ctx.module.at(fact.span)
+    subject = node.value if isinstance(node, ast.Attribute) else node.args[0] if isinstance(node, ast.Call) and node.args else None
+    return node is not None and subject is not None and guards.is_asked(node, subject, [_snake(name)], ctx.module)
+
+
+def _patterns(fact: Symbol, ctx: Context) -> Iterator[Edit]:
+    """The keywords of a class pattern; ast does not tell their places."""
+    node = ctx.module.at(fact.span)
+    if not isinstance(node, ast.MatchClass):
+        return
+    for name, pattern in zip(node.kwd_attrs, node.kwd_patterns, strict=True):
+        new = ctx.sdk.api.renamed(str(fact.key), name)
+        if new is not None:
+            data, end = ctx.module.source.utf8, ctx.module.span(pattern).start
+            at = data.rindex(name.encode(), fact.span.start, end)
+            yield Edit(Span(at, at + len(name.encode())), new)
+
+
+def _may_be_ours(fact: Symbol, name: str, ctx: Context) -> bool:
+    """Whether a field of something unknown is likely to be the SDK's: the file works with it, and no class of the project has one."""
+    node = ctx.module.at(fact.span)
+    if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in ("self", "cls"):
+        return False
+    if name == "progressToken" and guards.is_meta(node):
+        return False  # a key of a dict now, and a finding of its own
+    if not any(isinstance(other, Symbol) and other.use is SymbolUse.IMPORT for other in ctx.file.facts):
+        return False
+    return not any(name in ctx.sdk.fields_of(path) for path in ctx.project.files)
+
+
+def _snake(name: str) -> str:
+    return re.sub(r"(?<=[a-z])([A-Z])", lambda found: f"_{found[1].lower()}", name)

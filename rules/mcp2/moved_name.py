@@ -1,0 +1,167 @@
+"""A name of the SDK that version 2 has elsewhere, or under another name, or not at all."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+from ...facts.model import Symbol, SymbolUse
+from ...rewrite.edits import Edit
+from ...rule import Applicability, Context, Entry, Finding, Import
+from ...source import Span
+
+if TYPE_CHECKING:
+    from ...rewrite.tree import Tree
+    from ...sdk.api import Api
+
+_SPELLED = (SymbolUse.IMPORT, SymbolUse.NAME, SymbolUse.TEXT)
+# What version 1 let slip out of its modules; these packages show their names at the top.
+_PACKAGES = frozenset({"pydantic", "typing", "collections.abc", "datetime", "anyio", "httpx", "starlette"})
+
+
+class Place(NamedTuple):
+    """Where a name is imported from."""
+
+    module: str
+    name: str
+
+    @property
+    def dotted(self) -> str:
+        return f"{self.module}.{self.name}" if self.name else self.module
+
+
+def check(fact: Symbol, ctx: Context) -> Iterator[Finding]:
+    if fact.use not in _SPELLED or not isinstance(fact.key, str):
+        return
+    here = _place(fact.key, ctx.sdk.api)
+    new = _successor(here, ctx.sdk.api, ctx.entry)
+    if new == here or here.dotted in ctx.entry.data["elsewhere"] or _canonical(here, ctx.sdk.api) in ctx.entry.data["elsewhere"]:
+        return
+    if new is None:
+        yield ctx.finding(fact, Applicability.MANUAL, hint=ctx.entry.hints.get(_reason(here), ""))
+    else:
+        yield ctx.finding(fact, Applicability.SAFE, message=f"{ctx.entry.message}; it is `{new.dotted}` now")
+
+
+def fix(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit | Import]:
+    assert isinstance(fact.key, str)
+    api, module = ctx.sdk.api, ctx.module
+    new = _successor(_place(fact.key, api), api, ctx.entry)
+    if new is None:
+        return
+    match fact.use:
+        case SymbolUse.TEXT:
+            text = module.source.slice(fact.span)
+            quote = len(text) - len(text.lstrip("rRuU'\""))
+            yield Edit(Span(fact.span.start + quote, fact.span.start + quote + len(fact.key)), new.dotted)
+        case SymbolUse.NAME:
+            yield from _named(fact, new, ctx)
+        case SymbolUse.IMPORT:
+            yield from _imported(fact, new, tree, ctx)
+
+
+def _imported(fact: Symbol, new: Place, tree: Tree, ctx: Context) -> Iterator[Edit | Import]:
+    from ...rewrite import renames
+
+    module = ctx.module
+    alias = module.at(fact.span)
+    statement = module.parents.get(alias) if alias is not None else None
+    if isinstance(statement, ast.Import) and isinstance(alias, ast.alias):
+        yield Edit(Span(fact.span.start, fact.span.start + len(alias.name)), new.dotted)
+        return
+    if not isinstance(statement, ast.ImportFrom) or statement.module is None:
+        return
+    moves = []
+    for one in statement.names:
+        here = Place(statement.module, one.name)
+        there = _successor(here, ctx.sdk.api, ctx.entry)
+        if there is not None and there != here:
+            moves.append(renames.Move(one, there.module, there.name))
+    others = [file for path, file in ctx.project.files.items() if path != ctx.file.source.path]
+    yield from renames.moved(statement, moves, tree, module, ctx.sdk.inference, others)
+
+
+def _named(fact: Symbol, new: Place, ctx: Context) -> Iterator[Edit | Import]:
+    """`types.Content`, `mcp.server.fastmcp.FastMCP`: the last part changes, and what stands before it where the module does."""
+    node = ctx.module.at(fact.span)
+    if not isinstance(node, ast.Attribute):
+        return
+    here = str(fact.key).rpartition(".")[0]
+    base = ctx.module.text(node.value)
+    if new.module == here or base == here.rpartition(".")[2] or _is_moved(here, new.module, ctx.entry):
+        # The import of the module is a finding of its own, and takes its name along.
+        if base == here and here != new.module:
+            yield Edit(ctx.module.span(node.value), new.module)
+        if node.attr != new.name:
+            yield Edit(ctx.module.attribute_span(node), new.name)
+    else:
+        yield Edit(fact.span, new.name)
+        yield Import(new.module, new.name)
+
+
+def _is_moved(old: str, new: str, entry: Entry) -> bool:
+    return any(old == f"{one}{old[len(one) :]}" and new == f"{other}{old[len(one) :]}" for one, other in _pairs(entry, "modules"))
+
+
+def _place(dotted: str, api: Api) -> Place:
+    module, _, name = dotted.rpartition(".")
+    return Place(dotted, "") if api.is_module(dotted) or not module else Place(module, name)
+
+
+def _successor(here: Place, api: Api, entry: Entry) -> Place | None:
+    """Where a name is to be taken from; the same place where nothing changes, None where version 2 has nothing of the kind."""
+    if not here.name:
+        moved = _moved_module(here.module, entry)
+        return here if here.module in api.new["modules"] else Place(moved, "") if moved in api.new["modules"] else None
+    if not api.was(here.module, here.name):
+        return here  # it never was there, or is there in version 2 only
+    canonical = _canonical(here, api)
+    for old, new in _pairs(entry, "names"):
+        if old in (canonical, here.dotted):
+            module, _, name = new.rpartition(".")
+            nearer = _moved_module(here.module, entry)
+            return (
+                Place(nearer, name)
+                if api.stays(nearer, name) and api.exported_new(nearer, name) == api.exported_new(module, name)
+                else Place(module, name)
+            )
+    if api.stays(here.module, here.name):
+        return here
+    module = _moved_module(here.module, entry)
+    if api.stays(module, here.name):
+        return Place(module, here.name)
+    root = canonical.partition(".")[0]
+    if root != "mcp":
+        home = next((package for package in _PACKAGES if canonical.startswith(f"{package}.")), "")
+        return Place(home or canonical.rpartition(".")[0], here.name) if home else None
+    # The same thing under another roof.
+    for name, exports in api.new["modules"].items():
+        if exports.get(here.name) == canonical and "._" not in name:
+            return Place(name, here.name)
+    return None
+
+
+def _canonical(here: Place, api: Api) -> str:
+    return api.exported(here.module, here.name) or here.dotted
+
+
+def _moved_module(name: str, entry: Entry) -> str:
+    for old, new in _pairs(entry, "modules"):
+        if name == old or name.startswith(f"{old}."):
+            return f"{new}{name[len(old) :]}"
+    return name
+
+
+def _pairs(entry: Entry, word: str) -> Iterator[tuple[str, str]]:
+    for pair in entry.data[word]:
+        old, _, new = pair.partition(" -> ")
+        yield old, new
+
+
+def _reason(here: Place) -> str:
+    """The word under which the catalog says why there is nothing."""
+    for word in ("websocket", "experimental", "session", "progress"):
+        if word in here.dotted:
+            return word
+    return "manual"
