@@ -754,8 +754,9 @@ def test_parts_of_one_server_are_not_wired_apart() -> None:
         "def extension(name):\n    return E.get(name)\n",
         "    match method:\n        case 'ping':\n            return None\n        case name if name in MORE:\n"
         "            return {'jsonrpc': '2.0', 'id': rid, 'result': {}}\n    return None\n\nMORE = make()\n",
+        "    if (found := plugins.find(msg)) is not None:\n        return {'jsonrpc': '2.0', 'id': rid, 'result': found}\n    return None\n",
     ],
-    ids=["ending", "pattern", "lookup in a function", "guarded capture"],
+    ids=["ending", "pattern", "lookup in a function", "guarded capture", "message handed out of sight"],
 )
 def test_a_method_that_goes_where_the_scan_cannot_follow_leaves_the_list_open(ending: str) -> None:
     assert hook(body(ending) + LOOP).methods is None
@@ -771,6 +772,13 @@ def test_a_method_that_is_only_spoken_of_leaves_the_list_closed() -> None:
     ending = "    logger.debug('got %s', method)\n    return error(rid, method)\n"
     helper = "def error(rid, method):\n    return {'jsonrpc': '2.0', 'id': rid, 'error': {'code': -32601, 'message': f'no {method}'}}\n"
     assert hook(body(ending) + helper + LOOP).methods == {"tools/list"}
+
+
+def test_another_parameter_that_goes_out_of_sight_leaves_the_list_closed() -> None:
+    server = body("    if plugins.note(notes):\n        return None\n    return None\n").replace(
+        "def handle(msg)", "def handle(msg, notes=None)"
+    )
+    assert hook(server + LOOP).methods == {"tools/list"}
 
 
 # -- a reply in a tuple -----------------------------------------------------------------------

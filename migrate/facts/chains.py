@@ -129,8 +129,8 @@ def find(code: Code, place: Place) -> Chain | None:
         methods |= table.keys
         complete = complete and table.complete
     for call, argument, about in handed if complete else ():
-        # Any parameter could be a method; only one that is asked for as such is.
-        if about in subjects and not is_said(call, place) and not _is_named(code, call, place):
+        # Any parameter could be a method; only one that is asked for as such is, and what it is taken from.
+        if about.name in {one.name for one in subjects} and not is_said(call, place) and not _is_named(code, call, place):
             complete = complete and not _may_route(code, call, argument, place)
     known = {name for name in methods if name in METHODS or "/" in name}
     if not subjects or len(known) < 2 or not known & ANCHORS:
