@@ -64,9 +64,15 @@ def check(fact: Symbol, ctx: Context) -> Iterator[Finding]:
     elif part(fact) == "" and fact.use is SymbolUse.CALL:
         # Other modules ask for the context: what keeps it is made where the server is.
         server = next((server for server in ctx.sdk.servers if server.call is node), None)
-        if server is not None and not _is_kept(server) and any(_asks(use, server, ctx) for use in server.uses if use.module is not server.module):
+        if (
+            server is not None
+            and not _is_kept(server)
+            and any(_asks(use, server, ctx) for use in server.uses if use.module is not server.module)
+        ):
             if _can_keep(server):
-                yield ctx.finding(fact, Applicability.SAFE, message="other modules ask this server for the context, which version 2 does not keep")
+                yield ctx.finding(
+                    fact, Applicability.SAFE, message="other modules ask this server for the context, which version 2 does not keep"
+                )
 
 
 def fix(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit | Import]:
@@ -192,7 +198,10 @@ def _declared(given: Given, module: Module) -> Edit:
     if isinstance(last, ast.expr):
         # A default in parentheses ends behind them.
         data = module.source.utf8
-        while data[at : at + 1] == b")" and data.count(b"(", module.span(given.function).start, at) > data.count(b")", module.span(given.function).start, at) + 1:
+        while (
+            data[at : at + 1] == b")"
+            and data.count(b"(", module.span(given.function).start, at) > data.count(b")", module.span(given.function).start, at) + 1
+        ):
             at += 1
     return Edit(Span(at, at), f", {text}")
 

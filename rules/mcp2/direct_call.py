@@ -26,7 +26,10 @@ def check(fact: Symbol, ctx: Context) -> Iterator[Finding]:
     if fact.key not in _SERVERS:
         if _lacks_context(fact, node, ctx):
             yield ctx.finding(
-                fact, Applicability.SAFE, message="what runs this by itself has to be given a context in version 2", hint=ctx.entry.hints["context"]
+                fact,
+                Applicability.SAFE,
+                message="what runs this by itself has to be given a context in version 2",
+                hint=ctx.entry.hints["context"],
             )
         return
     edits = _edits(node, ctx)

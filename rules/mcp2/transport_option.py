@@ -126,7 +126,11 @@ def _made(options: Options, tree: Tree, ctx: Context) -> Iterator[Edit | Import]
             yield from calls.add(tree, found, [f"**{options.shared.name}"])
     elif options.is_settled:
         if options.shared:
-            own = [argument for argument in found.args if argument.star == "**" and tree.source.slice(tree.span(argument.value)) == options.shared.name]
+            own = [
+                argument
+                for argument in found.args
+                if argument.star == "**" and tree.source.slice(tree.span(argument.value)) == options.shared.name
+            ]
         yield from calls.drop(tree, found, own)
 
 
@@ -154,7 +158,12 @@ def _hoisted(options: Options, module: Module) -> Iterator[Edit]:
     newline = module.source.newline
     head = f"{options.shared.name}: dict[str, Any] ="
     flat = "{" + " ".join(entries).removesuffix(",") + "}"
-    if len(entries) < 3 and "\n" not in flat and not any("# " in entry for entry in entries) and len(indent) + len(head) + 1 + len(flat) <= _WIDTH:
+    if (
+        len(entries) < 3
+        and "\n" not in flat
+        and not any("# " in entry for entry in entries)
+        and len(indent) + len(head) + 1 + len(flat) <= _WIDTH
+    ):
         text = f"{head} {flat}{newline}"
     else:
         lines = newline.join(f"{indent}    {entry}" for entry in entries)
@@ -276,7 +285,11 @@ def _chosen(sink: Sink, names: list[str], options: Options, tree: Tree, ctx: Con
         yield from edits
     different = {text for text in texts.values()}
     if len(different) == 1:
-        test = f'{transport} == "stdio"' if isinstance(sink.transport, ast.Name | ast.Attribute) or not sink.is_pure else f'({transport}) == "stdio"'
+        test = (
+            f'{transport} == "stdio"'
+            if isinstance(sink.transport, ast.Name | ast.Attribute) or not sink.is_pure
+            else f'({transport}) == "stdio"'
+        )
         word = f"**({{}} if {test} else {different.pop()})" if "stdio" in sink.kinds else f"**{different.pop()}"
         if isinstance(sink.transport, ast.IfExp) and sink.is_pure and "stdio" in sink.kinds:
             word = _by_test(sink.transport, [*texts.values()][0], module) or word
