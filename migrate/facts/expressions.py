@@ -86,7 +86,7 @@ class Expressions(Literals, Routes):
     def _member(self, item: ast.expr, container: ast.expr, *, negated: bool, body: list[ast.stmt] | None) -> None:
         value = self._value(item)
         if isinstance(value, str) and not isinstance(container, (ast.Set, ast.List, ast.Tuple, ast.Dict)):
-            if is_word(value) or value in ("init", "initial"):
+            if is_word(value) or value in words.BEGINNINGS:
                 self._use(Role.SUBSTRING, value, item, subject=ast.unparse(container), negated=negated)
                 self._claim(item)
             return

@@ -52,6 +52,12 @@ _PRIVATE: Mapping[str, frozenset[str]] = {
     "mcp.server.session.ServerSession": frozenset({"_initialization_state"}),
 }  # fmt: skip
 _SELF = ("__aenter__", "__enter__")
+# What these had under their older names is still asked for where the class has been renamed already.
+_FORMER: Mapping[str, str] = {
+    "mcp.server.mcpserver.server.MCPServer": "mcp.server.fastmcp.server.FastMCP",
+    "mcp.server.mcpserver.context.Context": "mcp.server.fastmcp.server.Context",
+    "mcp.server.mcpserver.resources.types.FileResource": "mcp.server.fastmcp.resources.types.FileResource",
+}
 
 
 class Api:
@@ -120,7 +126,7 @@ class Api:
                 entry = release["classes"].get(base)
                 if entry is not None and (attribute in entry["fields"] or attribute in entry["methods"]):
                     return base
-        return None
+        return self.owner(_FORMER[cls], attribute) if cls in _FORMER else None
 
     def field(self, cls: str, name: str) -> Known | None:
         """The type of a field; None where it is not known, or where this is a method."""

@@ -37,7 +37,7 @@ def fix(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit]:
         argument = calls.keyword(call, old) if call is not None else None
         if call is not None and argument is not None:
             if new:
-                yield calls.rename(tree, argument, new)
+                yield calls.renamed(tree, argument, new)
             else:
                 yield from calls.drop(tree, call, [argument])
 
