@@ -153,7 +153,7 @@ class Questions:
     def _reach(self, question: Question) -> Reach:
         entries: dict[Def, Entry] = {}
         steps: list[Step] = []
-        doubt = ""
+        doubt = unused = ""
         pending: list[tuple[Module, ast.Call, int]] = [(question.module, question.call, 0)]
         seen: set[ast.AST] = set()
         while pending:
@@ -176,8 +176,9 @@ class Questions:
             callers = [(other, node) for other, node in self.callers(function, module) if not is_test(other.path)]
             pending += [(other, node, depth + 1) for other, node in callers]
             if entry is None and not callers:
-                doubt = doubt or f"no tool is seen that calls `{function.name}`"
-        return Reach(tuple(entries.values()), tuple(steps), doubt)
+                unused = unused or f"no tool is seen that calls `{function.name}`"
+        # A function that nothing calls takes nothing away from those that tools call.
+        return Reach(tuple(entries.values()), tuple(steps), doubt or ("" if entries else unused))
 
     def callers(self, function: Def, module: Module) -> Iterator[tuple[Module, ast.Call]]:
         """The calls of a function of the project."""
@@ -185,6 +186,30 @@ class Questions:
         for other, call in self.sdk.callers(function.name):
             if any(isinstance(one, Function) and one.name == name for one in members(self.sdk.type(call.func, other))):
                 yield other, call
+
+    def is_used_otherwise(self, function: Def, module: Module, calls: Collection[ast.Call]) -> bool:
+        """Whether something beside these calls may use a function by its name, also in tests: its parameters cannot change then."""
+        name = function.name
+        known = {node for call in calls for node in ast.walk(call.func)}
+        for path, file in self.project.files.items():
+            if name.encode() not in file.source.utf8:
+                continue
+            other = self.sdk.module_at(path)
+            for node in other.nodes:
+                match node:
+                    case ast.Name(id=used) if used == name and other is module and node not in known:
+                        return True
+                    case ast.alias(name=used) if used == name and other is not module:
+                        return True
+                    case ast.Attribute(attr=used, value=value) if used == name and node not in known:
+                        root = dotted(value).partition(".")[0]
+                        if any(binding.how is How.IMPORTED for binding in self.sdk.inference.bindings(root, node, other)):
+                            return True
+                    case ast.Constant(value=str(text)) if text == name or text.endswith(f".{name}"):
+                        # The name of the tool is what its clients call it by; anything else may mean the function.
+                        if other is module and not isinstance(other.parents.get(node), ast.keyword):
+                            return True
+        return False
 
     def entry(self, function: Def, module: Module) -> Entry | None:
         for decorator in function.decorator_list:

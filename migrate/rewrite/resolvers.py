@@ -77,7 +77,7 @@ def plan(question: Question, found: Questions) -> Plan | None:
         if entry.key not in TOOLS or entry.place is None or len(entry.function.decorator_list) != 1 or entry.module is not module:
             return None
         others = [one for one in found.all if any(other.function is entry.function for other in found.reach(one).entries)]
-        called = any(True for _ in found.callers(entry.function, module))
+        called = found.is_used_otherwise(entry.function, module, ())
         named = [node for node in module.nodes if isinstance(node, Def) and node.name == entry.function.name]
         if (
             len(named) > 1
@@ -96,6 +96,8 @@ def plan(question: Question, found: Questions) -> Plan | None:
         uses: list[Use] = [Use(own[0], ask, names=ask.names, optional=ask.optional, parameter=ask.target)]
     else:
         calls = [step for step in reach.steps if step.call is not question.call]
+        if found.is_used_otherwise(function, module, [step.call for step in calls]):
+            return None
         if len(calls) != len(reach.entries) or module.parents.get(function) is not module.tree or not _is_replaceable(ask, function):
             return None
         uses = []

@@ -65,7 +65,9 @@ def _verdict(question: Question, found: Questions) -> Verdict:
         openings = tuple(opening for one in beside for opening in found.openings(one))
         if openings:
             line = openings[0].module.source.position(openings[0].module.span(openings[0].handler).start).line
-            return Verdict(Way.NONE, Applicability.MANUAL, f"nothing is rewritten as long as line {line} lets the action go on without an answer")
+            return Verdict(
+                Way.NONE, Applicability.MANUAL, f"nothing is rewritten as long as line {line} lets the action go on without an answer"
+            )
     elif openings:
         line = openings[0].module.source.position(openings[0].module.span(openings[0].handler).start).line
         reason = f"nothing is rewritten as long as line {line} lets the action go on without an answer"

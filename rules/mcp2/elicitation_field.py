@@ -10,10 +10,14 @@ from ...rule import Context, Finding
 from ...sdk.modules import Module, dotted
 from ...sdk.types import OWN, ClassOf
 
+_GATE = "mcp.server.elicitation._validate_elicitation_schema"
 _PRIMITIVES = frozenset({"str", "int", "float", "bool"})
 
 
 def check(fact: Symbol, ctx: Context) -> Iterator[Finding]:
+    if fact.use is SymbolUse.IMPORT and fact.key == _GATE:
+        yield ctx.finding(fact, message=ctx.entry.hints["gate"])
+        return
     call = ctx.module.at(fact.span)
     if fact.use is not SymbolUse.CALL or not isinstance(call, ast.Call):
         return
