@@ -111,6 +111,8 @@ CASES: dict[str, list[tuple[str, str, dict[str, Any]]]] = {
     "on_one_day_only": [("tool", "book", {"date": "monday"}), ("tool", "book", {"date": "friday"})],
     "low_level": [("tool", "roots", {})],
 }
+# What is done before a question is done again: a human has to look. The others are rewritten as they are.
+UNSAFE = ["work_first", "another_module"]
 OVER_STDIO = ["refused_before", "several_questions"]
 
 
@@ -123,7 +125,7 @@ def test_all_clients_get_what_version_1_has_answered(case: str, tmp_path: Path) 
         none = told.pop("none")["answers"][0]
         assert same(told) == same(expected), mode
         assert none[0], "who cannot be asked gets an error"
-        assert case == "low_level" or mode == "legacy" or none[1] == ["MCPError", -32021]
+        assert case in ("low_level", *UNSAFE) or mode == "legacy" or none[1] == ["MCPError", -32021]
 
 
 @pytest.mark.parametrize("case", OVER_STDIO)
@@ -175,7 +177,7 @@ def written(case: str, folder: Path, rule: str = "server_question") -> tuple[Pat
     source = FIXTURES / "mcp2" / rule / case
     files = sorted((source / "before").glob("*.py")) if (source / "before").is_dir() else [source / "before.py"]
     texts = {path.name if path.parent.name == "before" else "server.py": plain(path.read_text(encoding="utf-8")) for path in files}
-    fixed = engine.fix(Project.link(read(Source(path, text)) for path, text in texts.items()), CATALOG, unsafe=True)
+    fixed = engine.fix(Project.link(read(Source(path, text)) for path, text in texts.items()), CATALOG, unsafe=case in UNSAFE)
     before, after = folder / "before", folder / "after"
     for home, made in (
         (before, texts),

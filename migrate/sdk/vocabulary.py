@@ -30,7 +30,8 @@ ONLY = frozenset(
 CLASSES = frozenset(
     {
         "AnyFunction", "AnyUrl", "BlobResourceContents", "ClientNotification", "ClientRequest", "ClientResult", "ClientSession",
-        "ClientSessionGroup", "ClientCredentialsOAuthProvider", "Content", "Context", "Cursor", "Elicit", "ElicitationResult", "EmbeddedResource",
+        "ClientSessionGroup", "ClientCredentialsOAuthProvider", "Content", "Context", "Cursor", "Elicit", "ElicitationResult",
+        "EmbeddedResource",
         "FastMCP", "FastMCPError", "FileResource", "FunctionResource", "HttpResource", "DirectoryResource", "JSONRPCMessage", "MCPServer",
         "McpError", "Meta", "OAuthClientProvider", "OAuthClientMetadata", "OAuthClientInformationFull", "PrivateKeyJWTOAuthProvider",
         "RFC7523OAuthClientProvider", "ReadResourceRequestParams", "RequestContext", "RequestParams", "RequestResponder", "Resource",
