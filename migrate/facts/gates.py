@@ -22,6 +22,8 @@ CLIENT_MODULE = "mcp_stateless_client.py"
 """The name of the file that `fix` writes beside a client."""
 HANDLER_MODULE = "mcp_handlers.py"
 """The name of the file that `fix` writes beside low-level servers of the SDK."""
+QUESTION_MODULE = "mcp_questions.py"
+"""The name of the file that `fix` writes beside servers of the SDK that ask their client."""
 HOSTS = frozenset({"boundary", "django", "flask", "starlette", "aiohttp", "tornado", "http_server", "aws_lambda"})
 """What a boundary object has for functions that it is put before, as decorators."""
 WRAPS = frozenset({"asgi", "wsgi", "fastapi_route"})
@@ -191,7 +193,12 @@ def beside(module: Module, behind: Collection[str]) -> Iterator[str]:
 
 def is_boundary_module(source: Source) -> bool:
     """Whether this is a module that `fix` writes: it speaks both revisions for its server or client, and is none itself."""
-    own = {BOUNDARY_MODULE: b"class Stateless", CLIENT_MODULE: b"class Era", HANDLER_MODULE: b"request_ctx: ContextVar"}
+    own = {
+        BOUNDARY_MODULE: b"class Stateless",
+        CLIENT_MODULE: b"class Era",
+        HANDLER_MODULE: b"request_ctx: ContextVar",
+        QUESTION_MODULE: b"def asks(",
+    }
     return any(source.path.endswith(name) and sign in source.utf8 for name, sign in own.items())
 
 

@@ -40,7 +40,8 @@ def find(project: Project, users: Iterable[str], file_name: str) -> dict[str, st
 def imported(ctx: Context, folder: str, name: str, at: Span) -> Iterator[Edit | Import]:
     """What makes the module's name known in a file, for code at these bytes."""
     module = ctx.module
-    if any(name in scope.bindings for scope in module.scopes.values()):
+    node = module.at(at)
+    if node is not None and ctx.sdk.inference.bindings(name, node, module):
         return
     spelled, either = _spelled(ctx, folder)
     anchor = _anchor(module, at)
@@ -140,6 +141,7 @@ def _anchor(module: Module, at: Span) -> ast.stmt | None:
         if (isinstance(node, ast.ImportFrom) and not node.level and (node.module or "").partition(".")[0] == "mcp")
         or (isinstance(node, ast.Import) and any(alias.name.partition(".")[0] == "mcp" for alias in node.names))
     ]
+    found = [node for node in found if not _is_for_types(node, module)]
     if not found or any(module.parents.get(node) is module.tree for node in found):
         return None
     outer = [node for node in found if module.function(node) is None]
@@ -149,6 +151,17 @@ def _anchor(module: Module, at: Span) -> ast.stmt | None:
     return here[-1] if here else None
 
 
+def _is_for_types(node: ast.AST, module: Module) -> bool:
+    """Whether an import is made for the type checker only."""
+    return any(isinstance(above, ast.If) and module.text(above.test).endswith("TYPE_CHECKING") for above in module.around(node))
+
+
 def _last_import(module: Module) -> ast.stmt | None:
-    found = [node for node in module.tree.body if isinstance(node, ast.Import | ast.ImportFrom)]
-    return found[-1] if found else None
+    """The last import at the top of a file."""
+    last: ast.stmt | None = None
+    for node in module.tree.body:
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            break
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            last = node
+    return last

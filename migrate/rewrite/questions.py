@@ -10,12 +10,12 @@ from weakref import WeakKeyDictionary
 
 from ..facts import consent, effects, functions
 from ..facts.functions import walk
+from ..facts.gates import QUESTION_MODULE as FILE_NAME
 from ..facts.model import Symbol, SymbolUse
 from ..project import Project, is_test
 from ..sdk.modules import Def, How, Module, dotted
 from ..sdk.types import OWN, ClassOf, Function, Instance, is_open, members
 
-FILE_NAME = "mcp_questions.py"  # what `fix` writes; see `rounds`
 CONTEXTS = ("mcp.server.fastmcp.server.Context", "mcp.server.mcpserver.context.Context")
 SESSION = "mcp.server.session.ServerSession"
 _REQUESTS = (*CONTEXTS, "mcp.shared.context.RequestContext", "mcp.server.context.ServerRequestContext")
