@@ -52,9 +52,7 @@ def is_caught(statement: ast.Raise, function: Def, module: Module, program: Prog
     """Whether the function may catch it itself, in whatever way it goes on then."""
     assert isinstance(statement.exc, ast.Call)
     names = expected_class(statement.exc.func, module, program)
-    return _is_held(
-        statement, function, {*names, "ToolError", "ResourceError", "MCPError", "McpError", "MCPServerError", "FastMCPError"}, module
-    )
+    return _is_held(statement, function, {*names, "ToolError", "ResourceError", "MCPError", "McpError", "MCPServerError", "FastMCPError"}, module)
 
 
 def _is_held(node: ast.AST, function: ast.AST, names: set[str], module: Module) -> bool:
@@ -64,11 +62,7 @@ def _is_held(node: ast.AST, function: ast.AST, names: set[str], module: Module) 
             return True
         if isinstance(above, _TRY) and any(isinstance(inside, ast.Return) for last in above.finalbody for inside in ast.walk(last)):
             return True
-        if (
-            isinstance(above, ast.With | ast.AsyncWith)
-            and child in above.body
-            and any(_swallows(item.context_expr, names) for item in above.items)
-        ):
+        if isinstance(above, ast.With | ast.AsyncWith) and child in above.body and any(_swallows(item.context_expr, names) for item in above.items):
             return True
         if above is function:
             return False
@@ -76,9 +70,7 @@ def _is_held(node: ast.AST, function: ast.AST, names: set[str], module: Module) 
     return False
 
 
-def is_expected(
-    names: tuple[str, ...], function: Def, module: Module, program: Program, _depth: int = 0, _seen: set[ast.AST] | None = None
-) -> bool:
+def is_expected(names: tuple[str, ...], function: Def, module: Module, program: Program, _depth: int = 0, _seen: set[ast.AST] | None = None) -> bool:
     """Whether something that calls the function looks for this class by name; `except Exception` takes another one as well."""
     seen = _seen if _seen is not None else set()
     if function in seen or _depth > _MAX_CALLERS:

@@ -68,9 +68,7 @@ class Sink:
     @property
     def is_pure(self) -> bool:
         """Whether the transport may be looked at twice."""
-        return self.transport is not None and all(
-            isinstance(node, (*_DISPLAYS, ast.expr_context, ast.cmpop, ast.boolop, ast.unaryop)) for node in ast.walk(self.transport)
-        )
+        return self.transport is not None and all(isinstance(node, (*_DISPLAYS, ast.expr_context, ast.cmpop, ast.boolop, ast.unaryop)) for node in ast.walk(self.transport))
 
 
 class Reach(NamedTuple):
@@ -213,11 +211,7 @@ class Options:
         if self.starred or self.unknown_sink:
             return "starred"
         if self.odd:
-            return (
-                "handed"
-                if any(isinstance(use.module.parents.get(use.node), ast.Call | ast.Assign | ast.keyword) for use in self.odd)
-                else "odd"
-            )
+            return "handed" if any(isinstance(use.module.parents.get(use.node), ast.Call | ast.Assign | ast.keyword) for use in self.odd) else "odd"
         if not self.server.sure:
             return "unsure"
         if not self.sinks and self.given:
@@ -293,12 +287,7 @@ class Options:
             return Shared(self.module.text(self.held.node), True, {*self.held.keys, *changed}, isinstance(self.held.node, ast.Attribute))
         # What is chosen when it runs is a dict in any case; one of its own lets type checkers through.
         chosen = self.given and any(sink.transport is not None for sink in self.sinks)
-        if (
-            not changed
-            and not chosen
-            and not any(any(self.remarks(name)) for name in self.given)
-            and all(self._is_plain(value) for value in self.given.values())
-        ):
+        if not changed and not chosen and not any(any(self.remarks(name)) for name in self.given) and all(self._is_plain(value) for value in self.given.values()):
             return None
         defaults = dict(text.split(" ", 1) for text in self.data["defaults"])
         asked = {read.name for read in self.reads}
@@ -582,11 +571,7 @@ def _present(node: ast.AST | None, shared: str) -> set[str] | None:
 def _is_picked(node: ast.expr, shared: str) -> bool:
     """Whether the dict is only asked for single options."""
     picked = {id(inside.value) for inside in ast.walk(node) if isinstance(inside, ast.Subscript)}
-    whole = [
-        inside
-        for inside in ast.walk(node)
-        if isinstance(inside, ast.Name | ast.Attribute) and getattr(inside, "id", getattr(inside, "attr", "")) == shared
-    ]
+    whole = [inside for inside in ast.walk(node) if isinstance(inside, ast.Name | ast.Attribute) and getattr(inside, "id", getattr(inside, "attr", "")) == shared]
     return all(id(one) in picked for one in whole)
 
 
