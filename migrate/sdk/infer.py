@@ -10,6 +10,7 @@ import ast
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Protocol
 
+from ..facts.syntax import children
 from .api import Api
 from .modules import COMPREHENSIONS, Binding, Def, How, Module, Scope, dotted, looped
 from .types import ADAPTER, NONE, OWN, ClassOf, Either, Function, Instance, Known, ModuleOf, either, is_open, members
@@ -1036,7 +1037,7 @@ def _own_nodes(function: Def) -> Iterator[ast.AST]:
         node = pending.pop()
         yield node
         if not isinstance(node, Def | ast.Lambda | ast.ClassDef):
-            pending += reversed([*ast.iter_child_nodes(node)])
+            pending += reversed(children(node))
 
 
 def _block_of(above: ast.AST | None, statement: ast.AST) -> list[ast.stmt]:

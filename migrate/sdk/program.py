@@ -148,7 +148,7 @@ class Program:
         own = {path.removesuffix(".py").removesuffix("/__init__") for path in self._own[root]}
         if f"{root}.py" in self.files:
             return True
-        for node in importer.nodes:
+        for node in importer.of(ast.Import, ast.ImportFrom):
             names: list[str] = []
             if isinstance(node, ast.Import):
                 names = [alias.name for alias in node.names]

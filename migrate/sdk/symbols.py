@@ -15,6 +15,12 @@ from .vocabulary import FIELDS, NEAR, WANTED
 _DOTTED = re.compile(r"mcp(\.[A-Za-z_]\w*)+")
 _REFLECTION = frozenset({"getattr", "hasattr", "setattr", "delattr"})
 UNKNOWN = "?"
+# Nine of ten nodes are of other kinds.
+_LOOKED_AT = frozenset(
+    {
+        ast.Import, ast.ImportFrom, ast.Attribute, ast.Call, ast.ClassDef, ast.Subscript, ast.ExceptHandler, ast.MatchClass, ast.Constant,
+    }
+)  # fmt: skip
 _DUMPS = frozenset({"model_dump", "model_dump_json", "dict", "json"})
 # Texts of the SDK's own that code compares with, by what they come from.
 _SAID = {
@@ -42,12 +48,14 @@ class Symbols:
                     if binding.how is How.IMPORTED:
                         self.imported.setdefault(name, set()).add(binding.target)
         # Classes with bases: one of these may be the SDK's.
-        self.derived = {node.name for node in module.nodes if isinstance(node, ast.ClassDef) and node.bases}
+        self.derived = {node.name for node in module.of(ast.ClassDef) if isinstance(node, ast.ClassDef) and node.bases}
         self.roots = {name for name, targets in self.imported.items() if any(target.startswith("mcp") for target in targets)}
 
     def all(self) -> Iterator[Symbol]:
         """The uses in source order; one node can be several, as a call of an attribute."""
         for node in self.module.nodes:
+            if node.__class__ not in _LOOKED_AT:
+                continue
             match node:
                 case ast.Import() | ast.ImportFrom():
                     yield from self._import(node)
