@@ -56,6 +56,14 @@ _PYDANTIC: Mapping[str, str] = {
     "pydantic.TypeAdapter": ADAPTER,
     "pydantic.type_adapter.TypeAdapter": ADAPTER,
 }
+_ADAPTERS: Mapping[str, str] = {
+    "mcp.types.jsonrpc_message_adapter": "mcp.types.JSONRPCMessage",
+    **{
+        f"mcp.types.{side.lower()}_{kind.lower()}_adapter": f"mcp.types.{side}{kind}"
+        for side in ("Client", "Server")
+        for kind in ("Request", "Notification", "Result")
+    },
+}
 _FIRST_WAITS = frozenset({"wait_for", "shield", "ensure_future", "create_task", "wait"})
 _RUNS = frozenset({"run", "run_until_complete"})
 # What v1 handed to functions that its decorators took, by decorator and position.
@@ -297,6 +305,8 @@ class Inference:
         if isinstance(bound, Instance) and bound.name in ("list", "dict", "tuple"):
             return self._container_result(bound, callee.name.rpartition(".")[2], node, module)
         name = callee.name.rpartition(".")[2]
+        if isinstance(bound, Instance) and bound.name == ADAPTER:
+            return bound.args[0] if bound.args and name in ("validate_python", "validate_json") else None
         if name in ("model_validate", "model_validate_json", "model_construct", "parse_obj", "parse_raw") and isinstance(bound, ClassOf):
             return Instance(bound.name)
         if name in ("model_copy", "copy") and isinstance(bound, Instance):
@@ -351,6 +361,8 @@ class Inference:
                 if inner is not None:
                     return ClassOf(inner)
                 return Function(f"{name}.{attr}", one)
+            case Instance(name=name) if name == ADAPTER:
+                return Function(f"{ADAPTER}.{attr}", one)
             case Instance(name="ExceptionInfo", args=(inside,)):
                 return inside if attr == "value" else None
             case Instance(name=name) if name in ("list", "dict", "tuple", "str"):
@@ -384,6 +396,9 @@ class Inference:
             return ModuleOf(canonical)
         if self.api.is_function(canonical):
             return Function(canonical)
+        union = _ADAPTERS.get(canonical)
+        if union is not None:
+            return Instance(ADAPTER, (Instance(union),))
         return ClassOf(_PYDANTIC[canonical]) if canonical in _PYDANTIC else None
 
     # -- names -----------------------------------------------------------------

@@ -103,7 +103,8 @@ class Program:
             found = self._find(".".join(parts[:end]), importer.path)
             if found is not None and found.source.path in self.files and (end == len(parts) or found.source.path != importer.path):
                 return self.module_at(found.source.path), ".".join(parts[end:])
-        return None
+        # Tests of some projects reach their code from above `src`.
+        return self.locate(dotted.removeprefix("src."), importer) if dotted.startswith("src.") else None
 
     def is_shadowed(self, importer: Module) -> bool:
         """Whether `mcp` is a package of the project's own, as imports of this file see it."""

@@ -104,11 +104,15 @@ class Symbols:
             return
         use = SymbolUse.READ if isinstance(node.ctx, ast.Load) else SymbolUse.STORE
         owners = dict.fromkeys(self._owners(base, node.attr))
-        certain = not is_open(base) and len([*members(base)]) == len([one for one in members(base) if self._owner(one, node.attr)])
+        # Of several classes of the SDK only those are meant that have it: the others would raise AttributeError.
+        certain = not is_open(base) and all(self._owner(one, node.attr) or self._is_sdk(one) for one in members(base))
         for owner in owners:
             yield self._symbol(node, f"{owner}.{node.attr}", use, sure=certain)
         if base is None and node.attr not in NEAR:
             yield self._symbol(node, f"{UNKNOWN}.{node.attr}", use, sure=False)
+
+    def _is_sdk(self, one: Known) -> bool:
+        return isinstance(one, Instance) and OWN not in one.name and self.api.is_class(one.name)
 
     def _owners(self, known: Known | None, attr: str) -> Iterator[str]:
         for one in members(known):
