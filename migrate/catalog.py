@@ -13,15 +13,15 @@ from typing import TypeGuard, cast
 import yaml
 
 from .facts.model import Fact, Symbol
-from .rule import Entry, Rule, Severity
+from .rule import Context, Entry, Rule, Severity
 
 PACKAGE = f"{__package__}.rules"
 ANY = "*"
-_SHARED = "shared.yaml"  # what the findings of several rules say
+_SHARED = "shared.yaml"  # what the findings of several rules say, and what several rules go by
 FIX_WORDS = ("always", "sometimes", "never")
 
 _REQUIRED = frozenset({"id", "title", "message", "severity", "fix", "why", "instead", "spec"})
-_OPTIONAL = frozenset({"match", "messages", "covers", "data", "hints"})
+_OPTIONAL = frozenset({"match", "messages", "covers", "data", "hints", "early"})
 
 # Every scalar stays text: a revision is no date, and -32002 no number. With libyaml 45 entries cost some 20 ms of CPU, in pure Python 200.
 _Loader: type[yaml.BaseLoader] = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
@@ -54,6 +54,11 @@ class Catalog:
     def module(self, entry: Entry) -> Rule:
         """The module beside an entry, imported when it is first wanted."""
         return cast(Rule, importlib.import_module(f"{PACKAGE}.{entry.pack}.{entry.name}"))
+
+    def obstacle(self, entry: Entry, ctx: Context) -> str:
+        """Why nothing that the rules of an entry's pack want may be done to a file; a pack that knows of such reasons has `obstacle`."""
+        find = getattr(importlib.import_module(f"{PACKAGE}.{entry.pack}"), "obstacle", None)
+        return cast(str, find(ctx)) if find is not None else ""
 
 
 @cache
@@ -111,18 +116,20 @@ def parse(pack: str, name: str, text: str) -> Entry:
         covers=_list(where, "covers", raw.get("covers", [])),
         data=_lists(where, "data", raw),
         hints=_texts(where, "hints", raw),
+        early=raw.get("early") == "yes",
     )
 
 
 def _read_all() -> Iterator[Entry]:
     shared = yaml.load(files(PACKAGE).joinpath(_SHARED).read_text(encoding="utf-8"), Loader=_Loader)
-    hints = _texts(_SHARED, "hints", shared)
+    hints, data = _texts(_SHARED, "hints", shared), _lists(_SHARED, "data", shared)
     for pack in files(PACKAGE).iterdir():
         if pack.is_dir() and pack.name.isidentifier():
             for file in pack.iterdir():
                 if file.name.endswith(".yaml"):
                     entry = parse(pack.name, file.name.removesuffix(".yaml"), file.read_text(encoding="utf-8"))
-                    yield replace(entry, hints=MappingProxyType({**hints, **entry.hints}))
+                    hints_of, data_of = MappingProxyType({**hints, **entry.hints}), MappingProxyType({**data, **entry.data})
+                    yield replace(entry, hints=hints_of, data=data_of)
 
 
 def _line(text: str) -> str:

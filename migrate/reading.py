@@ -12,17 +12,21 @@ from pathlib import PurePosixPath
 
 from . import discover, house, inline
 from .discover import File, Unreadable
-from .facts.gates import BOUNDARY_MODULE, CLIENT_MODULE
-from .facts.model import FileFacts, Ref, Value
+from .facts.borrowed import BORROWED, may_borrow
+from .facts.gates import BOUNDARY_MODULE, CLIENT_MODULE, HANDLER_MODULE
+from .facts.model import FileFacts, Ref, Requirement, Value
 from .facts.vocabulary import may_speak
 from .feeders import Feeders, dispatches
 from .inline import Carried
+from .manifests import files as manifests
 from .project import Project, module_name
 from .project import read as facts_of
 from .rule import Entry, Finding
 from .source import Source, decode
 
 _ROOM = 32_000_000  # bytes of silent files that are kept until it is known whether they are needed
+
+_READS = (b"stdin", b"readline", b"input(")
 
 
 @dataclass(frozen=True)
@@ -40,7 +44,8 @@ class Reading:
     @property
     def sources(self) -> Mapping[str, Source]:
         """The text of every file that has one, for positions and comments."""
-        return {**self.unparsed, **{path: file.source for path, file in self.project.files.items()}}
+        files = (*self.project.manifests.items(), *self.project.files.items())
+        return {**self.unparsed, **{path: file.source for path, file in files}}
 
 
 def gather(found: Iterable[tuple[File, bytes] | Unreadable], rule: Entry) -> Reading:
@@ -51,6 +56,10 @@ def gather(found: Iterable[tuple[File, bytes] | Unreadable], rule: Entry) -> Rea
             reader.unreadable.append(house.finding(rule, item.path, item.reason))
             continue
         file, raw = item
+        if manifests.kind_of(file.path) is not None:
+            reader.look_at(file, raw)
+            if not file.path.endswith(discover.SUFFIXES):
+                continue
         reader.locations[file.path] = file.location
         if may_speak(raw):
             reader.add(file, raw)
@@ -58,6 +67,8 @@ def gather(found: Iterable[tuple[File, bytes] | Unreadable], rule: Entry) -> Rea
             reader.pass_over(file, raw)
     reader.look_up_constants()
     reader.look_for_feeders()
+    reader.look_for_loops()
+    reader.look_for_borrowers()
     reader.kept.clear()
     reader.look_beside()
     reader.take_apart()
@@ -75,6 +86,7 @@ class _Reader:
         self.unreadable: list[Finding] = []
         self.unparsed: dict[str, Source] = {}
         self.packages: set[str] = set()
+        self.manifests: dict[str, tuple[FileFacts, File, bytes]] = {}
         self.carried: dict[str, Carried] = {}
         self.asked: set[str] = set()
         # The files without a word of the protocol, by the last part of their module's name.
@@ -82,6 +94,17 @@ class _Reader:
         # Their content, as far as it does not take too much: it is asked for again once there is a dispatcher.
         self.kept: dict[str, bytes] = {}
         self.room = _ROOM
+        # What holds dispatchers, and packages that hand them on.
+        self.passing: set[str] = set()
+
+    def look_at(self, file: File, raw: bytes) -> None:
+        """Keeps a file beside the code if it says something about the SDK, or what may come along with it."""
+        if manifests.may_ask(file.path, raw):
+            # One that is written as no other is says nothing: no line of it can be shown.
+            with contextlib.suppress(SyntaxError, UnicodeDecodeError):
+                facts = manifests.read(decode(file.path, raw))
+                if facts.facts:
+                    self.manifests[file.path] = facts, file, raw
 
     def pass_over(self, file: File, raw: bytes) -> None:
         self.silent[module_name(file.path).rpartition(".")[2]].append(file)
@@ -136,6 +159,30 @@ class _Reader:
             packages = (facts for facts in self.facts if _is_package(facts) and facts.source.path not in passed)
             held = [facts for facts in packages if feeders.named_in(facts.source.path, facts.source.utf8)]
             passed.update(facts.source.path for facts in held)
+        self.passing = passed
+
+    def look_for_loops(self) -> None:
+        """A loop that is handed a dispatcher, `serve(handle)`, imports none: it is read where what hands it over imports it."""
+        held = Feeders(facts for facts in self.facts if facts.source.path in self.passing)
+        handing = [facts for facts in self.facts if held and held.named_in(facts.source.path, facts.source.utf8)]
+        for target in dict.fromkeys(target for facts in handing for target in (*facts.imports.values(), *facts.hidden)):
+            for module in (target, target.rpartition(".")[0]):
+                for file in self.silent.get(module.rpartition(".")[2], ()):
+                    if not f".{module_name(file.path)}".endswith(f".{module}") or file.path in self.data:
+                        continue
+                    data = self.read(file)
+                    if not isinstance(data, Unreadable) and any(word in data for word in _READS):
+                        self.add(file, data)
+
+    def look_for_borrowers(self) -> None:
+        """Who imports what only comes along with the SDK need not hold a word of the protocol."""
+        asked = {fact.key for facts, _, _ in self.manifests.values() for fact in facts.facts if isinstance(fact, Requirement)}
+        wanted = [module for module, name in BORROWED.items() if name not in asked] if "mcp" in asked else []
+        if wanted:
+            for file in [file for files in self.silent.values() for file in files if file.path not in self.data]:
+                data = self.read(file)
+                if not isinstance(data, Unreadable) and may_borrow(data, wanted):
+                    self.add(file, data)
 
     def named_by(self, facts: FileFacts) -> Iterator[File]:
         """The files among the silent ones whose constants these facts use."""
@@ -150,7 +197,7 @@ class _Reader:
 
     def look_beside(self) -> None:
         """Takes in modules that `fix` has written and that are no part of the run: whether one is there decides what is found and fixed."""
-        for facts, name in product([*self.facts], (BOUNDARY_MODULE, CLIENT_MODULE)):
+        for facts, name in product([*self.facts], (BOUNDARY_MODULE, CLIENT_MODULE, HANDLER_MODULE)):
             path = str(PurePosixPath(facts.source.path).with_name(name))
             location = os.path.join(os.path.dirname(self.locations[facts.source.path]), name)
             if path in self.data or path in self.unparsed or not os.path.isfile(location):
@@ -172,7 +219,11 @@ class _Reader:
                 self.facts.append(FileFacts(Source(beside, carried.module), module_name(beside)))
 
     def done(self) -> Reading:
-        project = Project.link(self.facts, frozenset(self.packages))
+        beside = {path: held for path, held in self.manifests.items() if path not in self.data}
+        for path, (_, file, raw) in beside.items():
+            self.data[path] = raw
+            self.locations[path] = file.location
+        project = Project.link(self.facts, frozenset(self.packages), {path: facts for path, (facts, _, _) in beside.items()})
         return Reading(project, self.data, self.locations, tuple(self.unreadable), self.unparsed, len(self.locations), self.carried)
 
 

@@ -17,6 +17,8 @@ _STREAMS = "AsyncContext[tuple[Any, Any]]"
 _FIELDS: Mapping[str, str] = {
     "mcp.server.fastmcp.server.Context.session": "mcp.server.session.ServerSession",
     "mcp.server.mcpserver.context.Context.session": "mcp.server.session.ServerSession",
+    "mcp.server.lowlevel.server.Server.request_handlers": "mcp.server.lowlevel.server.Server.request_handlers",
+    "mcp.server.lowlevel.server.Server.request_context": "mcp.shared.context.RequestContext[mcp.server.session.ServerSession]",
     "mcp.server.context.ServerRequestContext.session": "mcp.server.session.ServerSession",
     "mcp.shared.context.RequestContext.session": "mcp.server.session.ServerSession | mcp.client.session.ClientSession",
     "mcp.server.fastmcp.server.FastMCP._mcp_server": _SERVER,
@@ -33,11 +35,29 @@ _RESULTS: Mapping[str, str] = {
     "mcp.client.streamable_http.streamable_http_client": "AsyncContext[tuple[Any, Any, Any]]",
     "mcp.client.streamable_http.streamablehttp_client": "AsyncContext[tuple[Any, Any, Any]]",
     "mcp.server.stdio.stdio_server": _STREAMS,
+    # What takes its place gives a `Client`, which has the same methods.
+    "mcp.shared.memory.create_connected_server_and_client_session": "AsyncContext[mcp.client.client.Client]",
     "mcp.client.session_group.ClientSessionGroup.connect_to_server": f"Awaitable[{_SESSION}]",
     "mcp.server.fastmcp.server.Context.elicit": "Awaitable[mcp.server.elicitation.AcceptedElicitation"
     " | mcp.server.elicitation.DeclinedElicitation | mcp.server.elicitation.CancelledElicitation]",
 }
+# Private parts that code reaches for.
+_PRIVATE: Mapping[str, frozenset[str]] = {
+    _SERVER: frozenset(
+        {
+            "_handle_message", "_handle_request", "_handle_notification", "_tool_cache", "_get_cached_tool_definition",
+            "_make_error_result",
+        }
+    ),
+    "mcp.server.session.ServerSession": frozenset({"_initialization_state"}),
+}  # fmt: skip
 _SELF = ("__aenter__", "__enter__")
+# What these had under their older names is still asked for where the class has been renamed already.
+_FORMER: Mapping[str, str] = {
+    "mcp.server.mcpserver.server.MCPServer": "mcp.server.fastmcp.server.FastMCP",
+    "mcp.server.mcpserver.context.Context": "mcp.server.fastmcp.server.Context",
+    "mcp.server.mcpserver.resources.types.FileResource": "mcp.server.fastmcp.resources.types.FileResource",
+}
 
 
 class Api:
@@ -100,11 +120,13 @@ class Api:
     def owner(self, cls: str, attribute: str) -> str | None:
         """The class that defines a field, property, method or nested class."""
         for base in self.bases(cls):
+            if attribute in _PRIVATE.get(base, ()):
+                return base
             for release in (self.old, self.new):
                 entry = release["classes"].get(base)
                 if entry is not None and (attribute in entry["fields"] or attribute in entry["methods"]):
                     return base
-        return None
+        return self.owner(_FORMER[cls], attribute) if cls in _FORMER else None
 
     def field(self, cls: str, name: str) -> Known | None:
         """The type of a field; None where it is not known, or where this is a method."""

@@ -10,6 +10,7 @@ import ast
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Protocol
 
+from ..facts.gates import HANDLER_MODULE
 from ..facts.syntax import children
 from .api import Api
 from .modules import COMPREHENSIONS, Binding, Def, How, Module, Scope, dotted, looped
@@ -45,8 +46,12 @@ _GENERIC = {
     "AsyncGenerator": "AsyncIterable",
     "AsyncIterable": "AsyncIterable",
     "Generator": "list",
+    "ContextVar": "ContextVar",
 }
 _BUILTINS = frozenset({"str", "int", "float", "bool", "bytes", "dict", "list", "tuple", "set", "object", "None"})
+_SERVER = "mcp.server.lowlevel.server.Server"
+_TABLE = Instance(f"{_SERVER}.request_handlers")  # its functions are known by the class of requests that they answer
+_CONTEXT = "mcp.shared.context.RequestContext"
 # Classes of pydantic that the SDK's own are made with; where they are imported from, and where they are defined.
 _PYDANTIC: Mapping[str, str] = {
     **{f"pydantic.{name}": f"pydantic.networks.{name}" for name in ("AnyUrl", "FileUrl", "AnyHttpUrl", "HttpUrl")},
@@ -204,6 +209,9 @@ class Inference:
         index = node.slice
 
         def one(thing: Known) -> Known | None:
+            if thing == _TABLE:
+                asked = self.type(index, module) if not isinstance(index, ast.Slice) else None
+                return Function(f"{_TABLE.name}.{asked.name}") if isinstance(asked, ClassOf) else None
             if isinstance(thing, ClassOf):
                 items = index.elts if isinstance(index, ast.Tuple) else [index]
                 return ClassOf(thing.name, tuple(self.annotated(item, module) for item in items))
@@ -302,8 +310,11 @@ class Inference:
         if OWN in callee.name:
             return self._own_result(callee)
         bound = callee.bound
-        if isinstance(bound, Instance) and bound.name in ("list", "dict", "tuple"):
+        if isinstance(bound, Instance) and bound.name in ("list", "dict", "tuple", "ContextVar"):
             return self._container_result(bound, callee.name.rpartition(".")[2], node, module)
+        if callee.name.startswith(f"{_TABLE.name}."):
+            answer = Instance(callee.name.removeprefix(f"{_TABLE.name}.").removesuffix("Request") + "Result")
+            return Instance("Awaitable", (Instance("mcp.types.ServerResult", (answer,)),)) if self.api.is_class(answer.name) else None
         name = callee.name.rpartition(".")[2]
         if isinstance(bound, Instance) and bound.name == ADAPTER:
             return bound.args[0] if bound.args and name in ("validate_python", "validate_json") else None
@@ -337,6 +348,8 @@ class Inference:
                     return Instance("tuple", (key, value))
                 case "copy":
                     return bound
+        elif bound.name == "ContextVar":
+            return args[0] if name == "get" and args else None
         elif name in ("pop", "popleft"):
             return self._item(bound)
         elif name == "copy":
@@ -365,8 +378,12 @@ class Inference:
                 return Function(f"{ADAPTER}.{attr}", one)
             case Instance(name="ExceptionInfo", args=(inside,)):
                 return inside if attr == "value" else None
-            case Instance(name=name) if name in ("list", "dict", "tuple", "str"):
+            case Instance(name=name) if name in ("list", "dict", "tuple", "str", "ContextVar"):
                 return Function(f"{name}.{attr}", one)
+            case Instance(name="mcp.types.ServerResult", args=(Instance() as answer,)) if attr == "root":
+                return answer
+            case Instance(name=name, args=[Instance() as session, *_]) if name == _CONTEXT and attr == "session":
+                return session
             case Instance(name=name):
                 inner = self.api.nested(name, attr)
                 if inner is not None:
@@ -390,6 +407,8 @@ class Inference:
         canonical = self.api.exported(module, name)
         if canonical is None:
             return None
+        if canonical == "mcp.server.lowlevel.server.request_ctx":
+            return Instance("ContextVar", (Instance(_CONTEXT, (Instance("mcp.server.session.ServerSession"),)),))
         if self.api.is_class(canonical):
             return ClassOf(canonical)
         if self.api.is_module(canonical):
@@ -766,7 +785,8 @@ class Inference:
         for decorator in function.decorator_list:
             called = decorator.func if isinstance(decorator, ast.Call) else decorator
             known = self.type(called, module) if isinstance(called, ast.Attribute) else None
-            types = _HANDED.get(known.name, ()) if isinstance(known, Function) else ()
+            name = known.name.replace(f"{HANDLER_MODULE}{OWN}", f"{OWN}{_SERVER}.") if isinstance(known, Function) else ""
+            types = _HANDED.get(name.rpartition(OWN)[2], ())
             offset = place - (1 if isinstance(module.parents.get(function), ast.ClassDef) else 0)
             if 0 <= offset < len(types) and types[offset]:
                 return Instance(types[offset])

@@ -13,6 +13,7 @@ from . import majors
 from .api import Api, load
 from .infer import Inference
 from .modules import Module
+from .servers import Server, servers
 from .symbols import Symbols, attributes
 from .types import Known
 from .vocabulary import FIELDS
@@ -28,6 +29,12 @@ _WORDS = (
     b"serverInfo",
     b"uriTemplate",
     b"model_dump",
+    # What is done with a server that another module makes.
+    b"_app(",
+    b".settings.",
+    b".run(",
+    b"call_tool",
+    b"get_context",
 )
 
 
@@ -47,17 +54,27 @@ class Program:
         # What speaks for either major goes away while files are fixed: the first look decides.
         self._both: dict[str, bool] = {} if before is None else before._both
         self._majors: dict[str, int] = {} if before is None else before._decided()
+        self._symbols: dict[str, tuple[Symbol, ...]] = {}
+        self.memo: dict[str, object] = {}  # what rules have worked out about the whole program
         self._fields: dict[str, frozenset[str]] = {}
         self.inference = Inference(self)
 
     def symbols(self, path: str) -> tuple[Symbol, ...]:
         """Every use of something that the SDK defines, in one file."""
-        if not any(word in self.files[path].source.utf8 for word in _WORDS):
-            return ()
-        module = self.module_at(path)
-        if self.is_shadowed(module) or self.supports_both(path):
-            return ()
-        return tuple(Symbols(module, self.inference).all())
+        if path not in self._symbols:
+            self._symbols[path] = tuple(self._found(path))
+        return self._symbols[path]
+
+    def _found(self, path: str) -> Iterator[Symbol]:
+        if any(word in self.files[path].source.utf8 for word in _WORDS):
+            module = self.module_at(path)
+            if not self.is_shadowed(module) and not self.supports_both(path):
+                yield from Symbols(module, self.inference).all()
+
+    @cached_property
+    def servers(self) -> list[Server]:
+        """The FastMCP servers, with what is done with each."""
+        return servers(self, {path: self.symbols(path) for path in self.files})
 
     def supports_both(self, path: str) -> bool:
         """Whether a file imports what only one major has in one branch, and what only the other one has in another."""

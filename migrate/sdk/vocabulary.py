@@ -43,10 +43,10 @@ CLASSES = frozenset(
 )  # fmt: skip
 METHODS = frozenset(
     {
-        "_mcp_server", "_prompt_manager", "_resource_manager", "_tool_manager", "add_resource", "call_tool", "client_id", "completion",
+        "_mcp_server", "_prompt_manager", "_resource_manager", "_tool_manager", "add_prompt", "add_resource", "add_tool", "call_tool", "client_id", "completion",
         "complete", "create_connected_server_and_client_session", "create_message", "create_resource", "custom_route", "debug", "dict",
-        "elicit", "elicit_form", "elicit_url", "error", "experimental", "fastmcp", "get_context", "get_prompt",
-        "get_server_capabilities", "get_session_id", "incoming_messages", "info", "initialize", "json", "list_prompts",
+        "elicit", "elicit_form", "elicit_url", "error", "experimental", "fastmcp", "get_context", "get_prompt", "get_resource",
+        "get_server_capabilities", "get_session_id", "incoming_messages", "info", "initialize", "is_binary", "json", "list_prompts",
         "list_resource_templates", "list_resources", "list_roots", "list_tools", "log", "meta", "model_copy", "model_dump",
         "model_dump_json", "model_validate", "model_validate_json", "notification_handlers", "progress_notification", "prompt",
         "read_resource", "render", "render_prompt", "request_context", "request_ctx", "request_handlers", "resource", "root", "run",
@@ -55,10 +55,14 @@ METHODS = frozenset(
         "send_resource_updated", "send_roots_list_changed", "send_tool_list_changed", "set_logging_level", "settings", "sse_app",
         "sse_client", "stdio_client", "streamable_http_app", "streamable_http_client", "streamablehttp_client",
         "subscribe_resource", "tool", "unsubscribe_resource", "uri", "validate_redirect_uri", "validate_scope", "warning",
-        "code", "get_resource", "__init__", "stdio_server", "parse_obj", "parse_raw", "model_construct", "model_json_schema", "copy",
+        "code", "__init__", "stdio_server", "BaseSession", "ClientSessionParameters",
+        "get_resource", "parse_obj", "parse_raw", "model_construct", "model_json_schema", "copy",
+        "CancelledNotification", "_handle_message", "_handle_notification", "_handle_request", "_tool_cache",
+        "_get_cached_tool_definition", "_make_error_result", "_initialization_state", "InitializationState",
     }
 )  # fmt: skip
 NEAR: Mapping[str, bytes] = {
+    "session": b".session",
     **dict.fromkeys(("dump_json", "dump_python"), b"TypeAdapter"),
     **dict.fromkeys(
         ("fragment", "host", "password", "path", "port", "query", "query_params", "scheme", "unicode_host", "unicode_string", "username"),

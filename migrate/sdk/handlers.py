@@ -1,0 +1,174 @@
+"""The functions that answer for a FastMCP server: its tools, resources and prompts."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ..facts.model import Symbol, SymbolUse
+from .modules import Def, How, Module
+from .servers import CLASSES, part
+from .types import OWN, Function, members
+
+if TYPE_CHECKING:
+    from .program import Program
+
+_KINDS = {"tool": "tool", "add_tool": "tool", "resource": "resource", "prompt": "prompt"}
+
+
+@dataclass(frozen=True, slots=True)
+class Handler:
+    """A function, and the call that registers it."""
+
+    module: Module
+    function: Def
+    kind: str  # tool, resource, prompt
+    fact: Symbol  # the call, in the module that `where` is
+    where: Module
+    call: ast.Call
+
+    @property
+    def is_old(self) -> bool:
+        """Whether the server is one of version 1 by its name."""
+        return str(self.fact.key).startswith(CLASSES[0])
+
+    @property
+    def uri(self) -> str | None:
+        """The address of a resource, where it is written down."""
+        given = next((word.value for word in self.call.keywords if word.arg == "uri"), None)
+        given = self.call.args[0] if given is None and self.call.args else given
+        return given.value if isinstance(given, ast.Constant) and isinstance(given.value, str) else None
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether no other decorator stands between the function and the server."""
+        return self.module is self.where and self.function.decorator_list == [self.call]
+
+
+def handlers(program: Program) -> list[Handler]:
+    """All handlers of a project; one for each call that registers a function."""
+    found = program.memo.get("handlers")
+    if found is None:
+        found = [handler for path in program.files for fact in program.symbols(path) for handler in _registered(fact, path, program)]
+        program.memo["handlers"] = found
+    return found  # type: ignore[return-value]
+
+
+def _registered(fact: Symbol, path: str, program: Program) -> Iterator[Handler]:
+    kind = _KINDS.get(part(fact) or "")
+    if kind is None or fact.use is not SymbolUse.CALL:
+        return
+    module = program.module_at(path)
+    node = module.at(fact.span)
+    if not isinstance(node, ast.Call):
+        return
+    for where, function in _functions(node, module, program, part(fact) == "add_tool"):
+        yield Handler(where, function, kind, fact, module, node)
+
+
+def _functions(node: ast.Call, module: Module, program: Program, direct: bool) -> Iterator[tuple[Module, Def]]:
+    above = module.parents.get(node)
+    given: ast.expr | None = None
+    if isinstance(above, Def) and node in above.decorator_list:
+        yield module, above
+        return
+    if direct:
+        given = next((word.value for word in node.keywords if word.arg == "fn"), node.args[0] if node.args else None)
+    elif isinstance(above, ast.Call) and above.func is node and above.args:
+        given = above.args[0]
+    if given is None:
+        return
+    known = [one for one in members(program.type(given, module)) if isinstance(one, Function) and OWN in one.name]
+    for one in known:
+        yield from defined(one, program)
+    if not known and isinstance(given, ast.Name):
+        yield from _decorated(given, module, program)
+
+
+def _decorated(given: ast.Name, module: Module, program: Program) -> Iterator[tuple[Module, Def]]:
+    """`def tool(...): def register(function): server.tool()(function)`: what the project decorates with it."""
+    bindings = program.inference.bindings(given.id, given, module)
+    if not bindings or any(binding.how is not How.PARAMETER for binding in bindings):
+        return
+    inner = next((above for above in module.around(bindings[0].node) if isinstance(above, Def)), None)
+    if inner is None:
+        return
+    outer = next((above for above in module.around(inner) if isinstance(above, Def)), None)
+    names = {f"{module.path}{OWN}{module.qualified(one)}" for one in (inner, outer) if one is not None}
+    words = {one.name for one in (inner, outer) if one is not None}
+    for path, file in program.files.items():
+        if not any(f"@{word}".encode() in file.source.utf8 or f".{word}".encode() in file.source.utf8 for word in words):
+            continue
+        other = program.module_at(path)
+        for function in other.nodes:
+            if isinstance(function, Def) and function is not inner:
+                for decorator in function.decorator_list:
+                    callee = decorator.func if isinstance(decorator, ast.Call) else decorator
+                    if any(isinstance(one, Function) and one.name in names for one in members(program.type(callee, other))):
+                        yield other, function
+
+
+def defined(known: Function, program: Program) -> Iterator[tuple[Module, Def]]:
+    """The definition of a function of the project."""
+    path, _, qualified = known.name.partition(OWN)
+    module = program.module_at(path)
+    node = module.defined.get(qualified)
+    if isinstance(node, Def):
+        yield module, node
+
+
+def callers(function: Def, module: Module, program: Program) -> Iterator[tuple[Module, ast.Call, bool]]:
+    """The calls that run a function of the project; the last tells whether that is sure."""
+    where = f"{module.path}{OWN}{module.qualified(function)}"
+    for other, call in program.callers(function.name):
+        known = program.type(call.func, other)
+        if any(isinstance(one, Function) and one.name == where for one in members(known)):
+            yield other, call, True
+        elif known is None and not _is_other(call, other, program):
+            yield other, call, False
+
+
+def mentions(function: Def, module: Module, program: Program) -> Iterator[tuple[Module, ast.expr]]:
+    """Where a function is named without being called: it may be called from anywhere then."""
+    where = f"{module.path}{OWN}{module.qualified(function)}"
+    for path, file in program.files.items():
+        if function.name.encode() not in file.source.utf8:
+            continue
+        other = program.module_at(path)
+        for node in other.nodes:
+            name = node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
+            if name != function.name or not isinstance(getattr(node, "ctx", None), ast.Load):
+                continue
+            above = other.parents.get(node)
+            if isinstance(above, ast.Call) and above.func is node:
+                continue
+            assert isinstance(node, ast.Name | ast.Attribute)
+            if any(isinstance(one, Function) and one.name == where for one in members(program.type(node, other))):
+                yield other, node
+
+
+def own_nodes(function: Def) -> Iterator[ast.AST]:
+    """The nodes of a body, without those of functions and classes inside of it."""
+    pending: list[ast.AST] = [*reversed(function.body)]
+    while pending:
+        node = pending.pop()
+        yield node
+        if not isinstance(node, Def | ast.Lambda | ast.ClassDef):
+            pending += reversed([*ast.iter_child_nodes(node)])
+
+
+def _is_other(call: ast.Call, module: Module, program: Program) -> bool:
+    """Whether what is called is surely nothing of the project's: a builtin, or an attribute of what an import brings in."""
+    node = call.func
+    if isinstance(node, ast.Name):
+        return not program.inference.bindings(node.id, node, module)
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    if isinstance(node, ast.Name):
+        bindings = program.inference.bindings(node.id, node, module)
+        return bool(bindings) and all(
+            binding.how is How.IMPORTED and program.locate(binding.target, module) is None for binding in bindings
+        )
+    return False

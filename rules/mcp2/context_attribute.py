@@ -1,0 +1,44 @@
+"""`ctx.fastmcp` and `ctx.client_id`."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from ...facts.model import Symbol, SymbolUse
+from ...rewrite.edits import Edit
+from ...rule import Applicability, Context, Finding
+
+if TYPE_CHECKING:
+    from ...rewrite.tree import Tree
+
+_USES = (SymbolUse.READ, SymbolUse.GETATTR)
+
+
+def check(fact: Symbol, ctx: Context) -> Iterator[Finding]:
+    if fact.use not in _USES:
+        return
+    name = str(fact.key).rpartition(".")[2]
+    message = f"the context of version 2 has no `{name}`"
+    if fact.use is SymbolUse.GETATTR and name == "client_id":
+        yield ctx.finding(fact, Applicability.MANUAL, message=message)
+    elif not fact.sure:
+        yield ctx.finding(fact, Applicability.UNSAFE, message=message)
+    else:
+        yield ctx.finding(fact, Applicability.SAFE if name == "fastmcp" else Applicability.UNSAFE, message=message)
+
+
+def fix(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit]:
+    node, module = ctx.module.at(fact.span), ctx.module
+    name = str(fact.key).rpartition(".")[2]
+    if isinstance(node, ast.Attribute) and name == "fastmcp":
+        yield Edit(module.attribute_span(node), "mcp_server")
+    elif isinstance(node, ast.Attribute):
+        # Inside of a string its own quotes would end it.
+        string = next((above for above in module.around(node) if isinstance(above, ast.JoinedStr)), None)
+        quote = "'" if string is not None and '"' in module.text(string)[:3] else '"'
+        yield Edit(fact.span, f"({module.text(node.value)}.request_context.meta or {{}}).get({quote}client_id{quote})")
+    elif isinstance(node, ast.Call) and len(node.args) > 1 and name == "fastmcp":
+        text = module.text(node.args[1])
+        yield Edit(module.span(node.args[1]), text.replace("fastmcp", "mcp_server"))

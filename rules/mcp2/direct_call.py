@@ -1,0 +1,211 @@
+"""`await server.call_tool(...)` outside of a client, and tools, prompts and templates that are run by themselves."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from ...facts.model import Symbol, SymbolUse
+from ...rewrite.edits import Edit
+from ...rule import Applicability, Context, Finding, Import
+from ...sdk.modules import How, Module
+from ...source import Span
+
+if TYPE_CHECKING:
+    from ...rewrite.tree import Tree
+
+_SERVERS = ("mcp.server.fastmcp.server.FastMCP.call_tool", "mcp.server.mcpserver.server.MCPServer.call_tool")
+_PARTS = (".content", ".structured_content")
+
+
+def check(fact: Symbol, ctx: Context) -> Iterator[Finding]:
+    node = ctx.module.at(fact.span)
+    if fact.use is not SymbolUse.CALL or not isinstance(node, ast.Call) or not fact.sure:
+        return
+    if fact.key not in _SERVERS:
+        if _lacks_context(fact, node, ctx):
+            yield ctx.finding(
+                fact,
+                Applicability.SAFE,
+                message="what runs this by itself has to be given a context in version 2",
+                hint=ctx.entry.hints["context"],
+            )
+        return
+    edits = _edits(node, ctx)
+    if edits is None:
+        if _is_old(fact, node, ctx):
+            yield ctx.finding(fact, Applicability.MANUAL)
+    elif edits:
+        yield ctx.finding(fact, Applicability.SAFE)
+
+
+def fix(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit | Import]:
+    from ...rewrite import calls
+
+    node = ctx.module.at(fact.span)
+    if not isinstance(node, ast.Call):
+        return
+    if fact.key in _SERVERS:
+        yield from _edits(node, ctx) or ()
+    elif _lacks_context(fact, node, ctx):
+        call = calls.at(tree, fact.span)
+        if call is not None:
+            yield from calls.add(tree, call, ["context=Context()"])
+            if "Context" not in ctx.module.scopes[ctx.module.tree].bindings:
+                yield Import("mcp.server.mcpserver", "Context")
+
+
+def _lacks_context(fact: Symbol, node: ast.Call, ctx: Context) -> bool:
+    before = {name: int(count) for name, count in (text.split() for text in ctx.entry.data["before"])}
+    if any(isinstance(a, ast.Starred) for a in node.args) or any(word.arg in (None, "context") for word in node.keywords):
+        return False
+    return len(node.args) <= before[str(fact.key).rpartition(".")[2]]
+
+
+# -- results ---------------------------------------------------------------------------
+
+
+def _edits(node: ast.Call, ctx: Context) -> list[Edit] | None:
+    """What makes the uses of a result those of version 2; None where one of them is not known."""
+    module = ctx.module
+    waited = module.parents.get(node)
+    if isinstance(waited, ast.Call) and _runs(waited, node):
+        pass
+    elif not isinstance(waited, ast.Await):
+        return None
+    above = module.parents.get(waited)
+    match above:
+        case ast.Expr():
+            return []
+        case ast.Subscript():
+            return _picked(above, waited, module)
+        case ast.Attribute(attr=attr):
+            return [] if attr in ("content", "structured_content", "is_error", "isError", "structuredContent") else None
+        case ast.Assign(targets=[ast.Tuple(elts=[ast.Name() as first, ast.Name() as second])]):
+            return _unpacked(above, waited, first, second, ctx)
+        case ast.Assign(targets=[ast.Name(id=name)]):
+            return _named(name, above, ctx)
+    return None
+
+
+def _runs(call: ast.Call, node: ast.Call) -> bool:
+    """`asyncio.run(server.call_tool(...))`."""
+    name = call.func.attr if isinstance(call.func, ast.Attribute) else call.func.id if isinstance(call.func, ast.Name) else ""
+    return name in ("run", "run_until_complete") and node in call.args
+
+
+def _picked(above: ast.Subscript, base: ast.AST, module: Module, shape: bool | None = None) -> list[Edit] | None:
+    """`result[0]`, `result[1]`: which of the two shapes of version 1 it was, what is done with it tells."""
+    index = above.slice
+    if not isinstance(index, ast.Constant) or index.value not in (0, 1) or isinstance(index.value, bool):
+        return None
+    place = shape if shape is not None else _of_pair(above, module)
+    end = module.span(base).end
+    if isinstance(base, ast.Await):
+        end = module.source.utf8.index(b")", end) + 1  # an awaited call stands in parentheses here
+    if place is None:
+        return None
+    if place:
+        return [Edit(Span(end, module.span(above).end), _PARTS[index.value])]
+    return [Edit(Span(end, end), _PARTS[0])] if index.value == 0 else None
+
+
+def _of_pair(above: ast.Subscript, module: Module) -> bool | None:
+    """Whether the thing that is indexed was a pair of content and structured result, rather than a list of content."""
+    index = above.slice.value if isinstance(above.slice, ast.Constant) else None
+    match module.parents.get(above):
+        case ast.Attribute(attr="text" | "type" | "data" | "mimeType" | "mime_type" | "resource" | "annotations"):
+            return False
+        case ast.Subscript(slice=ast.Constant(value=str())) if index == 1:
+            return True
+        case ast.Subscript(slice=ast.Constant(value=int())) | ast.For() | ast.comprehension() if index == 0:
+            return True
+        case ast.Attribute(attr="get" | "keys" | "items" | "values") if index == 1:
+            return True
+        case ast.Call(func=ast.Name(id="len")) if index == 0:
+            return True
+        case ast.Compare() | ast.Assign() if index == 1:
+            return True
+    return None
+
+
+def _unpacked(statement: ast.Assign, waited: ast.AST, first: ast.Name, second: ast.Name, ctx: Context) -> list[Edit] | None:
+    from ...rewrite.lines import indent_of, next_line
+
+    module = ctx.module
+    scope = module.scope(statement)
+    name = next((word for word in ("result", "call_result", "tool_result") if word not in scope.bindings), None)
+    if name is None or module.source.line(statement.lineno)[: statement.col_offset].strip():
+        # Both names are taken: the pair is made on the spot.
+        return None
+    one, other = module.text(first), module.text(second)
+    target = module.span(statement.targets[0])
+    at = next_line(module.source, module.span(statement).end)
+    newline = module.source.newline
+    gap = "" if module.source.utf8[:at].endswith(b"\n") else newline
+    used = [word for word in (one, other) if word != "_"]
+    if len(used) == 1:
+        part = _PARTS[0] if used[0] == one else _PARTS[1]
+        line = f"{used[0]} = {name}{part}"
+    else:
+        line = f"{one}, {other} = {name}{_PARTS[0]}, {name}{_PARTS[1]}"
+    return [Edit(target, name), Edit(Span(at, at), f"{gap}{indent_of(module.source, module.span(statement).start)}{line}{newline}")]
+
+
+def _named(name: str, statement: ast.Assign, ctx: Context) -> list[Edit] | None:
+    module = ctx.module
+    scope = module.scope(statement)
+    edits: list[Edit] = []
+    uses = [*_uses(name, statement, ctx)]
+    # One use that tells the shape tells it for all.
+    shapes = {_of_pair(above, module) for node in uses if isinstance(above := module.parents.get(node), ast.Subscript)} - {None}
+    if len(shapes) > 1:
+        return None
+    shape = shapes.pop() if shapes else None
+    for node in uses:
+        bindings = ctx.sdk.inference.bindings(name, node, module)
+        if len(bindings) != 1:
+            return None
+        found = _used(node, shape, ctx)
+        if found is None:
+            return None
+        edits += found
+    return edits
+
+
+def _uses(name: str, statement: ast.Assign, ctx: Context) -> Iterator[ast.Name]:
+    module = ctx.module
+    scope = module.scope(statement)
+    for node in module.nodes:
+        if not (isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load)) or module.scope(node) is not scope:
+            continue
+        bindings = ctx.sdk.inference.bindings(name, node, module)
+        if any(binding.how is How.VALUE and binding.node is statement for binding in bindings):
+            yield node
+
+
+def _used(node: ast.Name, shape: bool | None, ctx: Context) -> list[Edit] | None:
+    module = ctx.module
+    end = module.span(node).end
+    match module.parents.get(node):
+        case ast.Subscript(value=value) as above if value is node:
+            return _picked(above, node, module, shape)
+        case ast.Attribute(attr="content" | "structured_content" | "is_error" | "isError" | "structuredContent"):
+            return []
+        case ast.For(iter=iterated) | ast.comprehension(iter=iterated) if iterated is node:
+            return [Edit(Span(end, end), _PARTS[0])]
+        case ast.Assign(targets=[ast.Tuple(elts=[ast.Name(), ast.Name()])], value=value) if value is node:
+            return [Edit(module.span(node), f"{node.id}{_PARTS[0]}, {node.id}{_PARTS[1]}")]
+        case ast.Compare(left=left, ops=[ast.Is() | ast.IsNot()], comparators=[ast.Constant(value=None)]) if left is node:
+            return []
+        case ast.Assert(test=test) if test is node:
+            return []
+        case ast.Call(func=ast.Name(id="str" | "print" | "repr" | "type")):
+            return []
+    return None
+
+
+def _is_old(fact: Symbol, node: ast.Call, ctx: Context) -> bool:
+    """Whether it is known to be code of version 1; in that of version 2 a result may be used in any way."""
+    return fact.key == _SERVERS[0] and isinstance(ctx.module.parents.get(node), ast.Await | ast.Call)

@@ -1,0 +1,204 @@
+"""Tools that let exceptions out whose text nobody in the file gives: one class restores what version 1 told of them."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from ...facts.model import Symbol, SymbolUse
+from ...rewrite.edits import Edit
+from ...rule import Applicability, Context, Finding, Import
+from ...sdk.handlers import Handler, handlers, own_nodes
+from ...sdk.servers import Origins, Server
+from ...source import Span
+
+if TYPE_CHECKING:
+    from ...rewrite.tree import Tree
+
+_TEXT = '''class {name}(MCPServer):
+    """Tells the client why a tool failed, as version 1 of the SDK did."""
+
+    async def call_tool(
+        self, name: str, arguments: dict[str, Any], context: Context | None = None
+    ) -> CallToolResult | InputRequiredResult:
+        try:
+            return await super().call_tool(name, arguments, context)
+        except UnexpectedToolError as error:
+            raise ToolError(f"Error executing tool {{name}}: {{error.__cause__}}") from error.__cause__
+'''
+_REFUSED = """        except MCPError as error:
+            if isinstance(error, UrlElicitationRequiredError):
+                raise
+            raise ToolError(f"Error executing tool {name}: {error}") from error
+"""
+_SHOWN = 3
+_EXCEPTIONS = "mcp.server.mcpserver.exceptions"
+
+
+def check(fact: Symbol, ctx: Context) -> Iterator[Finding]:
+    server = _server(fact, ctx)
+    if server is None:
+        return
+    open_tools = [handler for handler in _tools(server, ctx) if _lets_out(handler)]
+    if not open_tools:
+        return
+    names = [f"`{handler.function.name}`" for handler in open_tools[:_SHOWN]]
+    told = ", ".join(names) + (" ..." if len(open_tools) > _SHOWN else "")
+    applicability = Applicability.UNSAFE if _can_stand(server, ctx) else Applicability.MANUAL
+    yield ctx.finding(
+        fact,
+        applicability,
+        hint=ctx.entry.hints[applicability.word].replace("{tools}", told).replace("{count}", str(len(open_tools))),
+    )
+
+
+def fix(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit | Import]:
+    server, module = _server(fact, ctx), ctx.module
+    name = ctx.entry.data["class"][0]
+    if server is None:
+        return
+    if not _can_stand(server, ctx) or name in module.scopes[module.tree].bindings:
+        return
+    from ...rewrite.lines import line_start
+
+    at = line_start(module.source, module.span(_anchor(server)).start)
+    text = _TEXT.format(name=name)
+    if any(b"McpError" in file.source.utf8 for file in ctx.project.files.values()):
+        # An error of the protocol was a result of the tool as well.
+        text += _REFUSED
+        yield Import("mcp.shared.exceptions", "MCPError")
+        yield Import("mcp.shared.exceptions", "UrlElicitationRequiredError")
+    yield Edit(module.span(server.call.func), name)
+    yield Edit(Span(at, at), f"{text}\n\n".replace("\n", module.source.newline))
+    yield Import("typing", "Any")
+    if "Context" not in module.scopes[module.tree].bindings:
+        yield Import("mcp.server.mcpserver", "Context")
+    yield Import("mcp.server.mcpserver", "MCPServer")
+    yield Import(_EXCEPTIONS, "ToolError")
+    yield Import(_EXCEPTIONS, "UnexpectedToolError")
+    yield Import("mcp.types", "CallToolResult")
+    yield Import("mcp.types", "InputRequiredResult")
+
+
+def _server(fact: Symbol, ctx: Context) -> Server | None:
+    node = ctx.module.at(fact.span)
+    if fact.use is not SymbolUse.CALL:
+        return None
+    server = next((server for server in ctx.sdk.servers if server.call is node), None)
+    # A class of the project's own may do this, or something else, already.
+    named = isinstance(node, ast.Call) and isinstance(node.func, ast.Name | ast.Attribute)
+    return server if server is not None and named and not _is_own_class(server) else None
+
+
+def _is_own_class(server: Server) -> bool:
+    func = server.call.func
+    name = func.id if isinstance(func, ast.Name) else func.attr if isinstance(func, ast.Attribute) else ""
+    return any(isinstance(node, ast.ClassDef) and node.name == name for node in server.module.tree.body)
+
+
+def _can_stand(server: Server, ctx: Context) -> bool:
+    """Whether a class above the server is seen by it, and its names mean nothing else here."""
+    module = server.module
+    taken = module.scopes[module.tree].bindings
+    for name in ("Any", "Context", "MCPServer", "ToolError", "UnexpectedToolError", "CallToolResult", "InputRequiredResult"):
+        for binding in taken.get(name, ()):
+            if not binding.target.startswith(("mcp.", "typing.")):
+                return False
+    return ctx.entry.data["class"][0] not in taken
+
+
+def _anchor(server: Server) -> ast.AST:
+    """The statement at the top of the module that the server is made in."""
+    module = server.module
+    node: ast.AST = server.call
+    for above in module.around(server.call):
+        if above is module.tree:
+            break
+        node = above
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) and node.decorator_list:
+        return node.decorator_list[0]
+    return node
+
+
+def _tools(server: Server, ctx: Context) -> list[Handler]:
+    """The tools that are registered with this server, as far as that is known."""
+    found = []
+    for handler in handlers(ctx.sdk):
+        func = handler.call.func
+        if handler.kind == "tool" and isinstance(func, ast.Attribute):
+            origins = Origins(ctx.sdk)
+            made = origins.of(func.value, handler.where)
+            if server.call in made or (not made and len(ctx.sdk.servers) == 1):
+                found.append(handler)
+    return found
+
+
+def _lets_out(handler: Handler) -> bool:
+    """Whether something in a tool may raise, outside of every `try` that catches all."""
+    return any(
+        isinstance(node, ast.Call | ast.Subscript | ast.Raise) and not _is_held(node, handler) and not _is_harmless(node)
+        for node in own_nodes(handler.function)
+    )
+
+
+def _is_held(node: ast.AST, handler: Handler) -> bool:
+    child = node
+    for above in handler.module.around(node):
+        if isinstance(above, ast.Try) and child in above.body:
+            for caught in above.handlers:
+                names = caught.type.elts if isinstance(caught.type, ast.Tuple) else [caught.type]
+                whole = any(name is None or (isinstance(name, ast.Name) and name.id in ("Exception", "BaseException")) for name in names)
+                if whole and not any(isinstance(inside, ast.Raise) for step in caught.body for inside in ast.walk(step)):
+                    return True
+        if isinstance(above, ast.ExceptHandler):
+            return True  # what is said about an exception hardly raises another one
+        if above is handler.function:
+            return False
+        child = above
+    return False
+
+
+_SAFE_NAMES = frozenset(
+    {
+        "str",
+        "len",
+        "print",
+        "repr",
+        "isinstance",
+        "list",
+        "dict",
+        "set",
+        "tuple",
+        "bool",
+        "range",
+        "sorted",
+        "min",
+        "max",
+        "sum",
+        "any",
+        "all",
+    }
+)
+_SAFE_METHODS = frozenset(
+    {
+        "append", "debug", "endswith", "error", "extend", "get", "info", "isoformat", "items", "join", "keys", "lower", "now", "replace",
+        "split", "startswith", "strip", "title", "upper", "values", "warning", "exception", "format", "report_progress", "time",
+    }
+)  # fmt: skip
+
+
+def _is_harmless(node: ast.AST) -> bool:
+    """Calls that do not fail on what they are commonly given, and errors that have a text for the client."""
+    match node:
+        case ast.Call(func=ast.Name(id=name)):
+            return (
+                name in _SAFE_NAMES or name in ("ToolError", "ResourceError") or name.endswith(("Error", "Exception", "Result", "Content"))
+            )
+        case ast.Call(func=ast.Attribute(attr=attr)):
+            return attr in _SAFE_METHODS
+        case ast.Subscript(slice=ast.Slice() | ast.Tuple()):
+            return True
+        case ast.Raise(exc=ast.Call()):
+            return True  # a finding of its own
+    return False

@@ -1,0 +1,30 @@
+"""A low-level server has two type parameters."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from ...facts.model import Symbol, SymbolUse
+from ...rewrite.edits import Edit
+from ...rule import Applicability, Context, Finding
+
+if TYPE_CHECKING:
+    from ...rewrite.tree import Tree
+
+
+def check(fact: Symbol, ctx: Context) -> Iterator[Finding]:
+    match ctx.module.at(fact.span):
+        case ast.Subscript(slice=ast.Tuple(elts=[_, _])) if fact.use is SymbolUse.SUBSCRIPT:
+            yield ctx.finding(fact, Applicability.SAFE if fact.sure else Applicability.UNSAFE)
+
+
+def fix(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit]:
+    import libcst as cst
+
+    from ...rewrite import cut
+
+    node = tree.node(cst.Subscript, fact.span)
+    if node is not None:
+        yield from cut.item(tree, node.slice, 1)

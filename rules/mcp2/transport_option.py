@@ -1,0 +1,329 @@
+"""Transport options in the constructor of a FastMCP server, or in its settings."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from ...facts.model import Symbol, SymbolUse
+from ...rewrite.edits import Edit
+from ...rule import Applicability, Context, Finding, Import
+from ...sdk.modules import Module
+from ...sdk.options import MOVED, Options, Reach, Sink, plans
+from ...sdk.servers import CLASSES, part
+from ...source import Span
+
+if TYPE_CHECKING:
+    from ...rewrite.tree import Tree
+
+_LOCAL_ONLY = (
+    "TransportSecuritySettings(",
+    "    enable_dns_rebinding_protection=True,",
+    '    allowed_hosts=["127.0.0.1:*", "localhost:*", "[::1]:*"],',
+    '    allowed_origins=["http://127.0.0.1:*", "http://localhost:*", "http://[::1]:*"],',
+    ")",
+)
+_WIDTH = 100
+
+
+def check(fact: Symbol, ctx: Context) -> Iterator[Finding]:
+    name = part(fact)
+    if name is None or (name == "" and fact.use is not SymbolUse.CALL):
+        return
+    if name == "__init__":
+        yield from _inherited(fact, ctx)
+        return
+    for options in plans(ctx.sdk, ctx.entry.data):
+        for span in _places(fact, options, ctx):
+            problem = options.problem
+            if problem:
+                yield ctx.finding(fact, Applicability.MANUAL, span=span, hint=_hint(problem, options, ctx))
+            else:
+                yield ctx.finding(fact, Applicability.SAFE, span=span)
+
+
+def fix(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit | Import]:
+    name, node = part(fact), ctx.module.at(fact.span)
+    for options in plans(ctx.sdk, ctx.entry.data):
+        if options.problem:
+            continue
+        if name == "" and node is options.server.call:
+            yield from _made(options, tree, ctx)
+        elif name == "settings" and options.shared and not options.shared.made:
+            # The dict is made where the server is; a server without options of its own is no finding there.
+            if any(change.use.node is node and options.is_idle(change) for change in options.changes):
+                yield from _settings(node, options, tree, ctx)
+            elif options.module is ctx.module and any(change.use.node is node for change in options.changes):
+                yield from _made(options, tree, ctx)
+        elif name == "settings":
+            yield from _settings(node, options, tree, ctx)
+        else:
+            for sink in options.sinks:
+                if sink.use.node is node:
+                    yield from _served(sink, options, tree, ctx)
+
+
+def _inherited(fact: Symbol, ctx: Context) -> Iterator[Finding]:
+    node = ctx.module.at(fact.span)
+    for word in node.keywords if isinstance(node, ast.Call) else ():
+        if word.arg in MOVED:
+            yield ctx.finding(fact, Applicability.MANUAL, span=ctx.module.span(word), hint=ctx.entry.hints["subclass"])
+
+
+def _places(fact: Symbol, options: Options, ctx: Context) -> Iterator[Span]:
+    """Where a fact shows something that has to move."""
+    module, node = ctx.module, ctx.module.at(fact.span)
+    if node is options.server.call and fact.key in CLASSES:
+        yield from (module.span(place) for place in options.places)
+    for change in options.changes:
+        if change.use.node is node:
+            yield module.span(change.statement)
+    for read in options.reads:
+        if read.use.node is node:
+            yield module.span(read.node)
+    for use in options.odd:
+        if use.node is node and options.is_wanted:
+            yield module.span(use.node)
+    if not options.problem:
+        for sink in options.sinks:
+            if sink.use.node is node and options.missing(sink):
+                yield module.span(node)
+
+
+def _hint(problem: str, options: Options, ctx: Context) -> str:
+    server, module = options.server, options.server.module
+    statement = module.statement(server.call)
+    name = ast.unparse(statement.targets[0]) if isinstance(statement, ast.Assign) else "server"
+    method = "sse_app" if {"sse_path", "message_path"} & options.given.keys() else "streamable_http_app"
+    words = [f"{word}={module.text(value)}" for word, value in options.given.items() if word != "port"]
+    partial = " ".join(f"functools.partial({name}.{method}, {', '.join(words)})".split())
+    sink = next((sink.use.name for sink in options.sinks), "run")
+    return ctx.entry.hints[problem].format(partial=partial, sink=f"{sink}()")
+
+
+# -- where the server is made ----------------------------------------------------
+
+
+def _made(options: Options, tree: Tree, ctx: Context) -> Iterator[Edit | Import]:
+    from ...rewrite import calls
+
+    module, call = ctx.module, options.server.call
+    found = calls.at(tree, module.span(call))
+    if found is None or not options.is_ready:
+        return
+    own = [argument for argument in found.args if argument.keyword is not None and argument.keyword.value in options.given]
+    if options.shared and not options.shared.made:
+        yield from _hoisted(options, module)
+        yield Import("typing", "Any")
+        if options.shared.guarded:
+            yield Import("mcp.server.transport_security", "TransportSecuritySettings")
+        if own:
+            first, *rest = own
+            yield Edit(tree.span(first), f"**{options.shared.name}")
+            yield from calls.drop(tree, found, rest)
+        else:
+            yield from calls.add(tree, found, [f"**{options.shared.name}"])
+    elif options.is_settled:
+        if options.shared:
+            own = [
+                argument
+                for argument in found.args
+                if argument.star == "**" and tree.source.slice(tree.span(argument.value)) == options.shared.name
+            ]
+        yield from calls.drop(tree, found, own)
+
+
+def _hoisted(options: Options, module: Module) -> Iterator[Edit]:
+    """The options as a dict of their own, before the statement that makes the server."""
+    from ...rewrite.lines import indent_of, line_start
+
+    assert options.shared is not None
+    statement = module.statement(options.server.call)
+    assert statement is not None
+    start = module.span(statement).start
+    indent = indent_of(module.source, start)
+    entries = []
+    for name, value in options.given.items():
+        above, behind = options.remarks(name)
+        entries += [*above, f'"{name}": {module.text(value)},' + (f"  {behind}" if behind else "")]
+    entries += [f'"{name}": {text},' for name, text in options.shared.filled.items()]
+    if options.shared.guarded:
+        entries += [
+            "# As version 1 had it: whatever address is bound later, only local names are let in.",
+            f'"transport_security": {_LOCAL_ONLY[0]}',
+            *_LOCAL_ONLY[1:-1],
+            f"{_LOCAL_ONLY[-1]},",
+        ]
+    newline = module.source.newline
+    head = f"{options.shared.name}: dict[str, Any] ="
+    flat = "{" + " ".join(entries).removesuffix(",") + "}"
+    if (
+        len(entries) < 3
+        and "\n" not in flat
+        and not any("# " in entry for entry in entries)
+        and len(indent) + len(head) + 1 + len(flat) <= _WIDTH
+    ):
+        text = f"{head} {flat}{newline}"
+    else:
+        lines = newline.join(f"{indent}    {entry}" for entry in entries)
+        text = f"{head} {{{newline}{lines}{newline}{indent}}}{newline}"
+    at = line_start(module.source, start)
+    yield Edit(Span(at, at), f"{indent}{text}")
+
+
+# -- the settings ------------------------------------------------------------------
+
+
+def _settings(node: ast.AST | None, options: Options, tree: Tree, ctx: Context) -> Iterator[Edit]:
+    from ...rewrite import cut
+    from ...rewrite.lazy import cst
+
+    module = ctx.module
+    for change in options.changes:
+        if change.use.node is node and options.is_idle(change):
+            statement = tree.node(cst.Assign, module.span(change.statement))
+            if statement is not None:
+                yield from cut.statement(tree, statement)
+            return
+        if change.use.node is node and options.shared and options.shared.made:
+            where = options.reach(options.shared.name, change.use)
+            if where is not None:
+                yield from _inserted(where)
+                yield Edit(module.span(change.target), f'{where.text}["{change.name}"]')
+    for read in options.reads:
+        if read.use.node is node:
+            if options.shared and not options.shared.made:
+                return
+            value = options.value(read.name, read.use)
+            if value is not None:
+                yield from _inserted(value)
+                yield _written(value.text, read.node, module)
+
+
+def _written(text: str, node: ast.expr, module: Module) -> Edit:
+    """A value in place of a reading; inside of a string a literal is part of it, and quotes are others than its own."""
+    span = module.span(node)
+    string = next((above for above in module.around(node) if isinstance(above, ast.JoinedStr)), None)
+    if string is None:
+        return Edit(span, text)
+    data = module.source.utf8
+    plain = text.strip("\"'")
+    if data[span.start - 1 : span.end + 1] == b"{%s}" % data[span.start : span.end] and (text.isdigit() or text[1:-1] == plain):
+        if not any(mark in plain for mark in "{}\\\"'"):
+            return Edit(Span(span.start - 1, span.end + 1), plain)
+    outer = module.text(string).lstrip("rRfFbBuU")[:1]
+    return Edit(span, text.replace('"', "'") if outer == '"' else text)
+
+
+# -- where it is run ---------------------------------------------------------------
+
+
+def _served(sink: Sink, options: Options, tree: Tree, ctx: Context) -> Iterator[Edit | Import]:
+    from ...rewrite import calls
+
+    if options.shared and not options.shared.made:
+        return
+    names = options.missing(sink)
+    if not names:
+        return
+    module, node = ctx.module, sink.use.node
+    words: list[str] = []
+    if sink.transport is not None:
+        yield from _chosen(sink, names, options, tree, ctx)
+        return
+    for text, edits in _words(sink, names, options):
+        words.append(text)
+        yield from edits
+    if sink.call is not None:
+        found = calls.at(tree, module.span(sink.call))
+        if found is not None:
+            yield from calls.add(tree, found, words)
+    else:
+        span = module.span(node)
+        yield Edit(Span(span.start, span.start), "partial(")
+        yield Edit(Span(span.end, span.end), f", {', '.join(words)})")
+        yield Import("functools", "partial")
+
+
+def _words(sink: Sink, names: list[str], options: Options) -> Iterator[tuple[str, tuple[Edit, ...]]]:
+    if options.shared and options.shared.names <= {*names}:
+        where = options.reach(options.shared.name, sink.use)
+        if where is not None:
+            yield f"**{where.text}", (*_inserted(where),)
+        return
+    for name in names:
+        value = options.value(name, sink.use)
+        if value is not None:
+            yield f"{name}={value.text}", (*_inserted(value),)
+
+
+def _chosen(sink: Sink, names: list[str], options: Options, tree: Tree, ctx: Context) -> Iterator[Edit]:
+    """`run(transport=x)`: the options by the transport that it turns out to be."""
+    from ...rewrite import calls
+    from ...rewrite.lines import indent_of, line_start
+
+    module, node = ctx.module, sink.call
+    assert node is not None and sink.transport is not None
+    found = calls.at(tree, module.span(node))
+    if found is None:
+        return
+    transport = module.text(sink.transport)
+    if not sink.is_pure:
+        # What works out the transport must run once.
+        statement = module.statement(node)
+        assert statement is not None
+        name = "transport" if "transport" not in module.scope(node).bindings else "mcp_transport"
+        at = line_start(module.source, module.span(statement).start)
+        yield Edit(Span(at, at), f"{indent_of(module.source, module.span(statement).start)}{name} = {transport}{module.source.newline}")
+        yield Edit(module.span(sink.transport), name)
+        transport = name
+    by_transport = {kind: options.accepted(names, kind) for kind in sink.kinds if kind != "stdio"}
+    texts: dict[str, str] = {}
+    for kind, accepted in by_transport.items():
+        texts[kind], edits = _packed(accepted, sink, options)
+        yield from edits
+    different = {text for text in texts.values()}
+    if len(different) == 1:
+        test = (
+            f'{transport} == "stdio"'
+            if isinstance(sink.transport, ast.Name | ast.Attribute) or not sink.is_pure
+            else f'({transport}) == "stdio"'
+        )
+        word = f"**({{}} if {test} else {different.pop()})" if "stdio" in sink.kinds else f"**{different.pop()}"
+        if isinstance(sink.transport, ast.IfExp) and sink.is_pure and "stdio" in sink.kinds:
+            word = _by_test(sink.transport, [*texts.values()][0], module) or word
+    else:
+        pairs = ", ".join(f'"{kind}": {text}' for kind, text in texts.items())
+        word = f"**{{{pairs}}}.get({transport}, {{}})"
+    yield from calls.add(tree, found, [word])
+
+
+def _by_test(node: ast.IfExp, text: str, module: Module) -> str | None:
+    """`"sse" if x else "stdio"`: the same test picks the options."""
+    match node:
+        case ast.IfExp(body=ast.Constant(value=one), orelse=ast.Constant(value=other)):
+            if other == "stdio":
+                return f"**({text} if {module.text(node.test)} else {{}})"
+            if one == "stdio":
+                return f"**({{}} if {module.text(node.test)} else {text})"
+    return None
+
+
+def _packed(names: list[str], sink: Sink, options: Options) -> tuple[str, tuple[Edit, ...]]:
+    """A dict of options, as an expression."""
+    if options.shared and options.shared.names <= {*names}:
+        where = options.reach(options.shared.name, sink.use)
+        if where is not None:
+            return where.text, (*_inserted(where),)
+    pairs, edits = [], []
+    for name in names:
+        value = options.value(name, sink.use)
+        if value is not None:
+            pairs.append(f'"{name}": {value.text}')
+            edits += _inserted(value)
+    return "{" + ", ".join(pairs) + "}", tuple(edits)
+
+
+def _inserted(where: Reach) -> Iterator[Edit]:
+    return (Edit(Span(at, at), text) for at, text in where.inserts)
