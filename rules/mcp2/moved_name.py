@@ -132,7 +132,8 @@ def _successor(here: Place, api: Api, entry: Entry) -> Place | None:
     if api.stays(module, here.name):
         home, _, last = canonical.rpartition(".")
         # A module that only uses a name itself does not offer it; a package does.
-        offered = canonical.startswith(("mcp.types.", f"{here.module}.")) or any(name.startswith(f"{module}.") for name in api.new["modules"])
+        package = any(name.startswith(f"{module}.") for name in api.new["modules"])
+        offered = package or canonical.startswith(("mcp.types.", f"{here.module}."))
         return Place(module, here.name) if offered or last != here.name or not api.stays(home, last) else Place(home, last)
     root = canonical.partition(".")[0]
     if root != "mcp":
