@@ -56,7 +56,7 @@ METHODS = frozenset(
         "sse_client", "stdio_client", "streamable_http_app", "streamable_http_client", "streamablehttp_client",
         "subscribe_resource", "tool", "unsubscribe_resource", "uri", "validate_redirect_uri", "validate_scope", "warning",
         "code", "__init__", "stdio_server", "BaseSession", "ClientSessionParameters",
-        "get_resource", "parse_obj", "parse_raw", "model_construct", "model_json_schema", "copy",
+        "parse_obj", "parse_raw", "model_construct", "model_json_schema", "copy",
         "CancelledNotification", "_handle_message", "_handle_notification", "_handle_request", "_tool_cache",
         "_get_cached_tool_definition", "_make_error_result", "_initialization_state", "InitializationState",
     }
