@@ -192,9 +192,14 @@ class Options:
                     if isinstance(node.value, ast.Dict):
                         if self.module.text(target) == self.module.text(word.value) and _keys(node.value) is not None:
                             keys = _keys(node.value) or ()
-                            if MOVED >= {*keys} and (keys or self.changes):
+                            if MOVED >= {*keys} and (keys or self.changes or self._is_filled(name)):
                                 return _Held(name, word.value, node.value, keys)
         return None
+
+    def _is_filled(self, name: str) -> bool:
+        """Whether something puts an option into a dict that begins empty."""
+        word = f'{name}["'.encode()
+        return any(word in file.source.utf8 for file in self.program.files.values())
 
     @property
     def is_wanted(self) -> bool:
