@@ -29,7 +29,11 @@ _METHODS = {
 }
 # Positions of the constructor of version 1.
 _POSITIONS = {6: "event_store", 7: "retry_interval"}
-_DISPLAYS = (ast.Name, ast.Attribute, ast.Constant, ast.IfExp, ast.Compare, ast.BoolOp, ast.UnaryOp)
+# What can be worked out twice, or not at all.
+_DISPLAYS = (
+    *(ast.Name, ast.Attribute, ast.Constant, ast.IfExp, ast.Compare, ast.BoolOp, ast.UnaryOp),
+    *(ast.expr_context, ast.cmpop, ast.boolop, ast.unaryop),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +72,7 @@ class Sink:
     @property
     def is_pure(self) -> bool:
         """Whether the transport may be looked at twice."""
-        return self.transport is not None and all(isinstance(node, (*_DISPLAYS, ast.expr_context, ast.cmpop, ast.boolop, ast.unaryop)) for node in ast.walk(self.transport))
+        return self.transport is not None and all(isinstance(node, _DISPLAYS) for node in ast.walk(self.transport))
 
 
 class Reach(NamedTuple):
@@ -132,9 +136,8 @@ class Options:
             if isinstance(above, ast.Attribute):
                 if above.attr in MOVED:
                     self._setting(use, above)
-            elif isinstance(above, ast.Call | ast.Assign | ast.keyword | ast.Return | ast.Starred):
-                if not (isinstance(above, ast.Call) and _names_other(above)):
-                    self.odd.append(use)
+            elif isinstance(above, ast.Call | ast.Assign | ast.keyword | ast.Return | ast.Starred) and not _names_other(above):
+                self.odd.append(use)
         elif use.name in _METHODS:
             self._sink(use)
 
@@ -189,11 +192,11 @@ class Options:
                         target = node.target
                     else:
                         continue
-                    if isinstance(node.value, ast.Dict):
-                        if self.module.text(target) == self.module.text(word.value) and _keys(node.value) is not None:
-                            keys = _keys(node.value) or ()
-                            if MOVED >= {*keys} and (keys or self.changes or self._is_filled(name)):
-                                return _Held(name, word.value, node.value, keys)
+                    if not isinstance(node.value, ast.Dict) or self.module.text(target) != self.module.text(word.value):
+                        continue
+                    keys = _keys(node.value)
+                    if keys is not None and MOVED.issuperset(keys) and (keys or self.changes or self._is_filled(name)):
+                        return _Held(name, word.value, node.value, keys)
         return None
 
     def _is_filled(self, name: str) -> bool:
@@ -216,7 +219,8 @@ class Options:
         if self.starred or self.unknown_sink:
             return "starred"
         if self.odd:
-            return "handed" if any(isinstance(use.module.parents.get(use.node), ast.Call | ast.Assign | ast.keyword) for use in self.odd) else "odd"
+            parents = [use.module.parents.get(use.node) for use in self.odd]
+            return "handed" if any(isinstance(above, ast.Call | ast.Assign | ast.keyword) for above in parents) else "odd"
         if not self.server.sure:
             return "unsure"
         if not self.sinks and self.given:
@@ -247,7 +251,8 @@ class Options:
     def names(self) -> list[str]:
         found = [*self.given, *(self.held.keys if self.held is not None else ())]
         found += [change.name for change in self.changes if not self.is_idle(change)]
-        found += [name for name in (self.shared.filled if self.shared is not None and not self.shared.made else ())]
+        if self.shared is not None and not self.shared.made:
+            found += self.shared.filled
         if self.shared is not None and self.shared.guarded:
             found.append("transport_security")
         return [*dict.fromkeys(found)]
@@ -292,7 +297,12 @@ class Options:
             return Shared(self.module.text(self.held.node), True, {*self.held.keys, *changed}, isinstance(self.held.node, ast.Attribute))
         # What is chosen when it runs is a dict in any case; one of its own lets type checkers through.
         chosen = self.given and any(sink.transport is not None for sink in self.sinks)
-        if not changed and not chosen and not any(any(self.remarks(name)) for name in self.given) and all(self._is_plain(value) for value in self.given.values()):
+        if (
+            not changed
+            and not chosen
+            and not any(any(self.remarks(name)) for name in self.given)
+            and all(self._is_plain(value) for value in self.given.values())
+        ):
             return None
         defaults = dict(text.split(" ", 1) for text in self.data["defaults"])
         asked = {read.name for read in self.reads}
@@ -312,7 +322,7 @@ class Options:
         """Whether nothing looks at a setting: no read, and no call that runs the server and would take it."""
         if any(read.name == change.name for read in self.reads):
             return False
-        if not all(isinstance(node, (*_DISPLAYS, ast.expr_context, ast.boolop, ast.cmpop, ast.unaryop)) for node in ast.walk(change.value)):
+        if not all(isinstance(node, _DISPLAYS) for node in ast.walk(change.value)):
             return False
         return not any(self._takes(sink, change.name) for sink in self.sinks)
 
@@ -441,12 +451,12 @@ class Options:
             return self._beside(name, use)
         home = self.module.scope(self.server.call)
         defined = home
-        while defined is not None and name not in defined.bindings and defined.parent is not None:
+        while name not in defined.bindings and defined.parent is not None:
             defined = defined.parent
         if name not in defined.bindings:
             defined = home  # it is still to be made
         if use.module is self.module:
-            scope = use.module.scope(use.node)
+            scope: Scope | None = use.module.scope(use.node)
             while scope is not None and scope is not defined:
                 if name in scope.bindings and not isinstance(scope.node, ast.ClassDef):
                     return None
@@ -551,7 +561,7 @@ def _called_elsewhere(use: Use) -> ast.Call | None:
                 return None
             return call if isinstance(call, ast.Call) else None
     above = use.module.parents.get(use.node)
-    return above if isinstance(above, ast.Call) else ast.Call(func=use.node, args=[], keywords=[])  # type: ignore[arg-type]
+    return above if isinstance(above, ast.Call) else ast.Call(func=use.node, args=[], keywords=[])
 
 
 def _present(node: ast.AST | None, shared: str) -> set[str] | None:
@@ -576,7 +586,11 @@ def _present(node: ast.AST | None, shared: str) -> set[str] | None:
 def _is_picked(node: ast.expr, shared: str) -> bool:
     """Whether the dict is only asked for single options."""
     picked = {id(inside.value) for inside in ast.walk(node) if isinstance(inside, ast.Subscript)}
-    whole = [inside for inside in ast.walk(node) if isinstance(inside, ast.Name | ast.Attribute) and getattr(inside, "id", getattr(inside, "attr", "")) == shared]
+    whole = [
+        inside
+        for inside in ast.walk(node)
+        if isinstance(inside, ast.Name | ast.Attribute) and getattr(inside, "id", getattr(inside, "attr", "")) == shared
+    ]
     return all(id(one) in picked for one in whole)
 
 
@@ -586,9 +600,9 @@ def _keys(node: ast.Dict) -> tuple[str, ...] | None:
     return None
 
 
-def _names_other(call: ast.Call) -> bool:
+def _names_other(call: ast.AST) -> bool:
     """`getattr(server.settings, "debug")`."""
-    return len(call.args) > 1 and isinstance(call.args[1], ast.Constant) and call.args[1].value not in MOVED
+    return isinstance(call, ast.Call) and len(call.args) > 1 and isinstance(call.args[1], ast.Constant) and call.args[1].value not in MOVED
 
 
 def served_over(server: Server, program: Program) -> set[str]:

@@ -41,7 +41,8 @@ CLASSES = frozenset(
 )  # fmt: skip
 METHODS = frozenset(
     {
-        "_mcp_server", "_prompt_manager", "_resource_manager", "_tool_manager", "add_prompt", "add_resource", "add_tool", "call_tool", "client_id", "completion",
+        "_mcp_server", "_prompt_manager", "_resource_manager", "_tool_manager", "add_prompt", "add_resource", "add_tool",
+        "call_tool", "client_id", "completion",
         "complete", "create_connected_server_and_client_session", "create_message", "create_resource", "custom_route", "debug", "dict",
         "elicit", "elicit_form", "elicit_url", "error", "experimental", "fastmcp", "get_context", "get_prompt", "get_resource",
         "get_server_capabilities", "get_session_id", "incoming_messages", "info", "initialize", "is_binary", "json", "list_prompts",

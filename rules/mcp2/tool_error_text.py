@@ -13,7 +13,6 @@ from ...sdk.escapes import builtin, expected_class, is_caught, is_expected
 from ...sdk.handlers import Handler, handlers, own_nodes
 from ...sdk.modules import Module
 from ...sdk.types import OWN, ClassOf, Instance, members
-from ...source import Span
 
 if TYPE_CHECKING:
     from ...rewrite.tree import Tree

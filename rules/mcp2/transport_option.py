@@ -126,7 +126,11 @@ def _made(options: Options, tree: Tree, ctx: Context) -> Iterator[Edit | Import]
             yield from calls.add(tree, found, [f"**{options.shared.name}"])
     elif options.is_settled:
         if options.shared:
-            own = [argument for argument in found.args if argument.star == "**" and tree.source.slice(tree.span(argument.value)) == options.shared.name]
+            own = [
+                argument
+                for argument in found.args
+                if argument.star == "**" and tree.source.slice(tree.span(argument.value)) == options.shared.name
+            ]
         yield from calls.drop(tree, found, own)
 
 
@@ -154,7 +158,12 @@ def _hoisted(options: Options, module: Module) -> Iterator[Edit]:
     newline = module.source.newline
     head = f"{options.shared.name}: dict[str, Any] ="
     flat = "{" + " ".join(entries).removesuffix(",") + "}"
-    if len(entries) < 3 and "\n" not in flat and not any("# " in entry for entry in entries) and len(indent) + len(head) + 1 + len(flat) <= _WIDTH:
+    if (
+        len(entries) < 3
+        and "\n" not in flat
+        and not any("# " in entry for entry in entries)
+        and len(indent) + len(head) + 1 + len(flat) <= _WIDTH
+    ):
         text = f"{head} {flat}{newline}"
     else:
         lines = newline.join(f"{indent}    {entry}" for entry in entries)
@@ -200,9 +209,9 @@ def _written(text: str, node: ast.expr, module: Module) -> Edit:
         return Edit(span, text)
     data = module.source.utf8
     plain = text.strip("\"'")
-    if data[span.start - 1 : span.end + 1] == b"{%s}" % data[span.start : span.end] and (text.isdigit() or text[1:-1] == plain):
-        if not any(mark in plain for mark in "{}\\\"'"):
-            return Edit(Span(span.start - 1, span.end + 1), plain)
+    alone = data[span.start - 1 : span.end + 1] == b"{%s}" % data[span.start : span.end]
+    if alone and (text.isdigit() or text[1:-1] == plain) and not any(mark in plain for mark in "{}\\\"'"):
+        return Edit(Span(span.start - 1, span.end + 1), plain)
     outer = module.text(string).lstrip("rRfFbBuU")[:1]
     return Edit(span, text.replace('"', "'") if outer == '"' else text)
 
@@ -255,7 +264,8 @@ def _chosen(sink: Sink, names: list[str], options: Options, tree: Tree, ctx: Con
     from ...rewrite.lines import indent_of, line_start
 
     module, node = ctx.module, sink.call
-    assert node is not None and sink.transport is not None
+    assert node is not None
+    assert sink.transport is not None
     found = calls.at(tree, module.span(node))
     if found is None:
         return
@@ -274,12 +284,16 @@ def _chosen(sink: Sink, names: list[str], options: Options, tree: Tree, ctx: Con
     for kind, accepted in by_transport.items():
         texts[kind], edits = _packed(accepted, sink, options)
         yield from edits
-    different = {text for text in texts.values()}
+    different = {*texts.values()}
     if len(different) == 1:
-        test = f'{transport} == "stdio"' if isinstance(sink.transport, ast.Name | ast.Attribute) or not sink.is_pure else f'({transport}) == "stdio"'
+        test = (
+            f'{transport} == "stdio"'
+            if isinstance(sink.transport, ast.Name | ast.Attribute) or not sink.is_pure
+            else f'({transport}) == "stdio"'
+        )
         word = f"**({{}} if {test} else {different.pop()})" if "stdio" in sink.kinds else f"**{different.pop()}"
         if isinstance(sink.transport, ast.IfExp) and sink.is_pure and "stdio" in sink.kinds:
-            word = _by_test(sink.transport, [*texts.values()][0], module) or word
+            word = _by_test(sink.transport, next(iter(texts.values())), module) or word
     else:
         pairs = ", ".join(f'"{kind}": {text}' for kind, text in texts.items())
         word = f"**{{{pairs}}}.get({transport}, {{}})"
@@ -303,7 +317,8 @@ def _packed(names: list[str], sink: Sink, options: Options) -> tuple[str, tuple[
         where = options.reach(options.shared.name, sink.use)
         if where is not None:
             return where.text, (*_inserted(where),)
-    pairs, edits = [], []
+    pairs: list[str] = []
+    edits: list[Edit] = []
     for name in names:
         value = options.value(name, sink.use)
         if value is not None:
