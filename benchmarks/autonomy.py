@@ -21,7 +21,7 @@ from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from judging import Verdict, ask
+from judging import Verdict, ask, outcomes
 from measured import ERAS, UNWIRED, Fixed, Left, Row, Start
 from starting import Host, Recipe, Recipes, read, session
 from telling import report, targets
@@ -85,7 +85,8 @@ class Bench:
             start.judged[era] = ask(self.judge, hosts[era], era) if fixed[era].wired else Verdict(trouble="no dispatcher is wired")
         if any(verdict.failed and not verdict.trouble for verdict in start.judged.values()):
             untouched = ask(self.judge, hosts["before"], "dual")
-            start.judged = {era: verdict.beside(untouched, start.judged["modern"]) for era, verdict in start.judged.items()}
+            told = frozenset(outcomes(before, tool))
+            start.judged = {era: verdict.beside(untouched, start.judged["modern"], told) for era, verdict in start.judged.items()}
 
     def _run(self, *argv: str, cwd: Path) -> subprocess.CompletedProcess[str]:
         return subprocess.run([*self.tool, *argv], cwd=cwd, capture_output=True, text=True, encoding="utf-8")

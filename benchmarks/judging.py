@@ -9,10 +9,10 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from starting import Host
 
@@ -31,6 +31,7 @@ OWN = {
     "list": re.compile(r"(?:tools|resources|prompts)/list: answered|list_(?:tools|resources|prompts)$"),
     "output": re.compile(r"nothing but JSON on stdout"),
 }
+ANY_CALL = "any call"
 CALL = re.compile(r"(?:call_tool|tools/call:) (?P<tool>\S+)$")
 OUTCOME = re.compile(
     r"got (?:HTTP \d+, )?error (-\d+)|MCPError (-\d+)|(isError)|got (?:HTTP \d+, )?(result)|a (result) came back|(ValidationError)"
@@ -51,6 +52,10 @@ class Check(NamedTuple):
         if call := CALL.search(self.name):
             return f"call {call['tool']}"
         return next((subject for subject, pattern in OWN.items() if pattern.search(self.name)), None)
+
+    @property
+    def family(self) -> str:
+        return ANY_CALL if CALL.search(self.name) else ""
 
     @property
     def outcome(self) -> str:
@@ -83,14 +88,55 @@ class Verdict:
     def clean(self) -> bool:
         return self.passes and not self.before
 
-    def beside(self, untouched: Verdict, modern: Verdict) -> Verdict:
-        """The same, with the failures set apart that the untouched server shows as well.
+    def beside(self, untouched: Verdict, modern: Verdict, told: Collection[tuple[str, str]] = ()) -> Verdict:
+        """The same, with the failures set apart that the untouched server shows as well, to the judge or to an older client.
 
         What only older clients are sent is not valid where nothing else is than in `modern`: their session has the same bytes.
         """
         valid = not modern.trouble and not any(check.name.startswith(SCHEMA) for check in modern.failed)
-        earlier = tuple(c for c in self.failed if _is_earlier(c, untouched.failed) or (valid and c.name.startswith(SCHEMA)))
+        earlier = tuple(
+            check
+            for check in self.failed
+            if _is_earlier(check, untouched.failed)
+            or (check.outcome and {(check.subject, check.outcome), (check.family, check.outcome)} & {*told})
+            or (valid and check.name.startswith(SCHEMA))
+        )
         return Verdict(self.passed, tuple(check for check in self.failed if check not in earlier), earlier, self.trouble)
+
+
+def outcomes(said: Mapping[str, str], tool: str) -> Iterator[tuple[str, str]]:
+    """What the untouched server answers itself, once it knows the client: what it says in a session, by its subject and kind.
+
+    The judge brings no session, so a server that wants one refuses what the judge asks of it, whatever it would have answered.
+    """
+    replies = {step: [*_replies(said.get(step, ""))] for step in ("unknown tool", "call", "unknown method")}
+    alike = {json.dumps([{**reply, "id": 0} for reply in told], sort_keys=True) for told in replies.values()}
+    if len(alike) == 1 and any("result" in reply for reply in replies["unknown method"]):
+        # Whatever is called has the result of a method that nobody serves: there are no calls.
+        yield ANY_CALL, "-32601"
+    for subject, step in (("unknown tool", "unknown tool"), (f"call {tool}", "call")):
+        for reply in replies[step]:
+            error, result = reply.get("error"), reply.get("result")
+            if isinstance(error, dict):
+                yield subject, str(error.get("code"))
+            elif isinstance(result, dict) and result.get("isError") is True:
+                yield subject, "isError"
+            elif isinstance(result, dict) and step == "unknown tool":
+                yield subject, "result"  # of a call that is known it says nothing
+
+
+def _replies(text: str) -> Iterator[dict[str, Any]]:
+    """The replies in a body, behind the status and the headers, or in an event stream."""
+    at = text.find("{")
+    while at >= 0:
+        try:
+            found, end = json.JSONDecoder().raw_decode(text, at)
+        except ValueError:
+            end = at + 1
+        else:
+            if "jsonrpc" in found:
+                yield found
+        at = text.find("{", end)
 
 
 def ask(judge: Path, host: Host, era: str) -> Verdict:

@@ -8,6 +8,7 @@ import os
 import queue
 import re
 import shlex
+import shutil
 import signal
 import socket
 import subprocess
@@ -17,6 +18,7 @@ import threading
 import time
 import urllib.error
 import urllib.request
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -27,7 +29,7 @@ import yaml
 
 START = 30.0  # seconds until a server listens, or answers its first message
 REPLY = 10.0
-BUILDING = threading.Lock()  # two projects may need one environment
+BUILDING: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)  # two projects may need one environment
 
 # What differs between two runs of one and the same server.
 CHANGING = re.compile(
@@ -119,13 +121,17 @@ def environment(packages: tuple[str, ...], environments: Path) -> Path:
     key = hashlib.sha256("\n".join(sorted(packages)).encode()).hexdigest()[:12]
     home = environments / key
     done = home / "complete"
-    with BUILDING:
+    with BUILDING[key]:
         if not done.exists():
-            bare = [] if packages else ["--without-pip"]
+            uv = shutil.which("uv")
+            bare = ["--without-pip"] if uv or not packages else []
             subprocess.run([sys.executable, "-m", "venv", "--clear", *bare, str(home)], check=True)
             if packages:
-                pip = [str(home / "bin" / "python"), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *packages]
-                subprocess.run(pip, check=True, stderr=subprocess.DEVNULL)
+                python = str(home / "bin" / "python")
+                pip = [uv, "pip", "install", "--python", python] if uv else [python, "-m", "pip", "install", "--disable-pip-version-check"]
+                put = subprocess.run([*pip, "--quiet", *packages], capture_output=True, text=True)
+                if put.returncode:
+                    raise OSError(f"cannot be installed: {put.stderr.strip()[-400:]}")
             done.touch()
     return home / "bin"
 
@@ -145,7 +151,7 @@ def session(host: Host, tool: str, arguments: Mapping[str, Any]) -> dict[str, st
     }
     said: dict[str, str] = {}
     for step, text in (_over_http if host.recipe.serve else _over_stdio)(host, steps):
-        said[step] = said.get(step, "") + _mask(text, host)
+        said[step] = said.get(step, "") + mask(text, host)
     return said
 
 
@@ -153,7 +159,8 @@ def _request(number: int, method: str, params: Mapping[str, Any] | None) -> str:
     return json.dumps({"jsonrpc": "2.0", "id": number, "method": method, **({} if params is None else {"params": params})})
 
 
-def _mask(line: str, host: Host) -> str:
+def mask(line: str, host: Host) -> str:
+    """The text without what changes from run to run, or from folder to folder."""
     text = line.replace(str(host.folder), "FOLDER").replace(str(host.folder.parent), "ABOVE")
     masked = CHANGING.sub("*", text)
     return re.sub(host.recipe.mask, "*", masked) if host.recipe.mask else masked

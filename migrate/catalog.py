@@ -12,7 +12,7 @@ from typing import TypeGuard, cast
 
 import yaml
 
-from .facts.model import Fact
+from .facts.model import Fact, Symbol
 from .rule import Entry, Rule, Severity
 
 PACKAGE = f"{__package__}.rules"
@@ -44,9 +44,11 @@ class Catalog:
         return self._named.get(id_or_name) or self._named.get(id_or_name.upper())
 
     def entries_for(self, fact: Fact) -> tuple[Entry, ...]:
-        """The entries that match this fact by its kind and key."""
+        """The entries that match this fact by its kind and key; `*.name` matches dotted keys by their last part."""
         kind = type(fact).__name__
         named = self.table.get((kind, fact.key), ()) if isinstance(fact.key, str) else ()
+        if isinstance(fact, Symbol):
+            named += self.table.get((kind, f"*.{str(fact.key).rpartition('.')[2]}"), ())
         return named + self.table.get((kind, ANY), ())
 
     def module(self, entry: Entry) -> Rule:

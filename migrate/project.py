@@ -16,7 +16,7 @@ from .facts import vocabulary as words
 from .facts.classify import classify
 from .facts.code import unit_of
 from .facts.collect import collect
-from .facts.gates import beside
+from .facts.gates import beside, is_boundary_module
 from .facts.model import (
     Call,
     Class,
@@ -96,9 +96,9 @@ class Project:
         # The types of expressions cost more than all other facts: only a project that imports the SDK has them asked for.
         self.sdk = Program(self.files, self.module, before) if any(map(_imports_sdk, self.files.values())) else None
         if self.sdk is not None:
-            symbols = {path: self.sdk.symbols(path) for path in self.files}
+            symbols = {path: self.sdk.symbols(path) for path, file in self.files.items() if not is_boundary_module(file.source)}
             self.files = {
-                path: replace(file, facts=(*file.facts, *symbols[path])) if symbols[path] else file for path, file in self.files.items()
+                path: replace(file, facts=(*file.facts, *symbols[path])) if symbols.get(path) else file for path, file in self.files.items()
             }
         self._settle()
 
@@ -351,7 +351,7 @@ class Project:
         return {*self._imported[path], *self._importers.get(path, ())}
 
     def _imports(self, file: FileFacts) -> Iterator[str]:
-        for target in dict.fromkeys((*file.imports.values(), *file.stars)):
+        for target in dict.fromkeys((*file.imports.values(), *file.hidden, *file.stars)):
             for name in (target, target.rpartition(".")[0]):
                 found = self.module(name, file.source.path) if name else None
                 if found is not None and found is not file:
@@ -498,8 +498,8 @@ def _dispatchers(file: FileFacts) -> Iterator[Dispatcher]:
     """Functions, tables and registries that route at least two of a server's methods."""
     groups: dict[tuple[str, Shape], list[Handler]] = defaultdict(list)
     for fact in file.facts:
-        if isinstance(fact, Handler) and fact.shape is not Shape.SUBSTRING:
-            tested = fact.shape in (Shape.COMPARE, Shape.CASE)
+        if isinstance(fact, Handler):
+            tested = fact.shape in (Shape.COMPARE, Shape.CASE, Shape.SUBSTRING)
             groups[fact.scope if tested or fact.shape is Shape.TABLE else "", Shape.COMPARE if tested else fact.shape].append(fact)
     for (scope, shape), handlers in groups.items():
         if shape in (Shape.MEMBER, Shape.TYPE):

@@ -12,7 +12,7 @@ from pathlib import PurePosixPath
 
 from . import discover, house, inline
 from .discover import File, Unreadable
-from .facts.gates import BOUNDARY_MODULE, CLIENT_MODULE
+from .facts.gates import BOUNDARY_MODULE, CLIENT_MODULE, HANDLER_MODULE
 from .facts.model import FileFacts, Ref, Value
 from .facts.vocabulary import may_speak
 from .feeders import Feeders, dispatches
@@ -23,6 +23,8 @@ from .rule import Entry, Finding
 from .source import Source, decode
 
 _ROOM = 32_000_000  # bytes of silent files that are kept until it is known whether they are needed
+
+_READS = (b"stdin", b"readline", b"input(")
 
 
 @dataclass(frozen=True)
@@ -58,6 +60,7 @@ def gather(found: Iterable[tuple[File, bytes] | Unreadable], rule: Entry) -> Rea
             reader.pass_over(file, raw)
     reader.look_up_constants()
     reader.look_for_feeders()
+    reader.look_for_loops()
     reader.kept.clear()
     reader.look_beside()
     reader.take_apart()
@@ -82,6 +85,8 @@ class _Reader:
         # Their content, as far as it does not take too much: it is asked for again once there is a dispatcher.
         self.kept: dict[str, bytes] = {}
         self.room = _ROOM
+        # What holds dispatchers, and packages that hand them on.
+        self.passing: set[str] = set()
 
     def pass_over(self, file: File, raw: bytes) -> None:
         self.silent[module_name(file.path).rpartition(".")[2]].append(file)
@@ -136,6 +141,20 @@ class _Reader:
             packages = (facts for facts in self.facts if _is_package(facts) and facts.source.path not in passed)
             held = [facts for facts in packages if feeders.named_in(facts.source.path, facts.source.utf8)]
             passed.update(facts.source.path for facts in held)
+        self.passing = passed
+
+    def look_for_loops(self) -> None:
+        """A loop that is handed a dispatcher, `serve(handle)`, imports none: it is read where what hands it over imports it."""
+        held = Feeders(facts for facts in self.facts if facts.source.path in self.passing)
+        handing = [facts for facts in self.facts if held and held.named_in(facts.source.path, facts.source.utf8)]
+        for target in dict.fromkeys(target for facts in handing for target in (*facts.imports.values(), *facts.hidden)):
+            for module in (target, target.rpartition(".")[0]):
+                for file in self.silent.get(module.rpartition(".")[2], ()):
+                    if not f".{module_name(file.path)}".endswith(f".{module}") or file.path in self.data:
+                        continue
+                    data = self.read(file)
+                    if not isinstance(data, Unreadable) and any(word in data for word in _READS):
+                        self.add(file, data)
 
     def named_by(self, facts: FileFacts) -> Iterator[File]:
         """The files among the silent ones whose constants these facts use."""
@@ -150,7 +169,7 @@ class _Reader:
 
     def look_beside(self) -> None:
         """Takes in modules that `fix` has written and that are no part of the run: whether one is there decides what is found and fixed."""
-        for facts, name in product([*self.facts], (BOUNDARY_MODULE, CLIENT_MODULE)):
+        for facts, name in product([*self.facts], (BOUNDARY_MODULE, CLIENT_MODULE, HANDLER_MODULE)):
             path = str(PurePosixPath(facts.source.path).with_name(name))
             location = os.path.join(os.path.dirname(self.locations[facts.source.path]), name)
             if path in self.data or path in self.unparsed or not os.path.isfile(location):

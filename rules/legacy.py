@@ -71,4 +71,13 @@ def _is_removable(fact: Fact, ctx: Context) -> bool:
     # Without a boundary nothing would answer in its place, so the handler stays until there is one.
     if ctx.era is not Era.MODERN or not isinstance(fact, Handler) or fact.shape in _SHARED or fact.negated:
         return False
-    return ctx.wired(fact) and ctx.project.refuses_legacy(ctx.file)
+    return ctx.wired(fact) and ctx.project.refuses_legacy(ctx.file) and not _is_half(ctx)
+
+
+def _is_half(ctx: Context) -> bool:
+    """Whether a boundary stands before one transport only: the loop beside the endpoints has these handlers and nothing else."""
+    from ..rewrite import servers
+
+    path = ctx.file.source.path
+    wired = (fact for fact in ctx.project.of(path, Dispatcher) if ctx.wired(fact))
+    return any(answer.wiring is None for fact in wired for answer in servers.told(fact, ctx.project, path, ctx.era))

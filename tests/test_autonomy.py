@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import subprocess
 import sys
 from pathlib import Path
@@ -123,6 +124,45 @@ def test_a_changed_answer_is_noticed(corpus: Path) -> None:
     done = measure(corpus, recipes, "--only", "hr-web", "--wired", "0")
     assert cells(done.stdout, "hr-web", "Servers that were started")[-1].startswith("differs in initialize"), done.stderr
     assert done.returncode == 1
+
+
+@pytest.mark.parametrize(
+    ("said", "failing", "is_earlier"),
+    [
+        ('200 application/json session {"jsonrpc": "2.0", "id": 4, "result": {"content": []}}', "got HTTP 200, result {}", True),
+        ('200 text/event-stream  data: {"jsonrpc": "2.0", "id": 4, "error": {"code": -32603}}', "got error -32603: no", True),
+        ('200 application/json session {"jsonrpc": "2.0", "id": 4, "error": {"code": -32602}}', "got HTTP 200, result {}", False),
+        ('404 application/json  {"error": "no session"}', "got HTTP 200, result {}", False),
+    ],
+    ids=["result", "error in an event", "refused before", "never asked"],
+)
+def test_what_a_session_hides_from_the_judge_is_asked_in_one(
+    said: str, failing: str, is_earlier: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(str(SCRIPT.parent))
+    judging = importlib.import_module("judging")
+    check = judging.Check("raw+schema", "tools/call: unknown tool -> -32602", failing)
+    hidden = judging.Check("raw+schema", check.name, "got HTTP 404")
+    told = frozenset(judging.outcomes({"unknown tool": said, "call": said}, "add"))
+    rewritten = judging.Verdict(failed=(check, judging.Check("raw+schema", "tools/call: add", "want a result, got HTTP 200, result {}")))
+    counted = rewritten.beside(judging.Verdict(failed=(hidden,)), judging.Verdict(), told).failed
+    # That a call has a result says nothing of what a rewrite has made of it.
+    assert [one.name for one in counted] == ["tools/call: add"] if is_earlier else [check.name, "tools/call: add"]
+
+
+@pytest.mark.parametrize("served", [False, True])
+def test_calls_that_nobody_serves_fail_as_before(served: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(SCRIPT.parent))
+    judging = importlib.import_module("judging")
+    said = {
+        step: f'200 {{"jsonrpc": "2.0", "id": {at}, "result": {{}}}}' for at, step in enumerate(("call", "unknown tool", "unknown method"))
+    }
+    if served:
+        said["call"] = said["call"].replace("{}", '{"content": []}')
+    check = judging.Check("py-sdk v2", "mode=auto: call_tool add", "MCPError -32601: no")
+    told = frozenset(judging.outcomes(said, "other"))
+    counted = judging.Verdict(failed=(check,)).beside(judging.Verdict(), judging.Verdict(), told).failed
+    assert counted == ((check,) if served else ())
 
 
 def test_a_server_that_does_not_start_is_named_and_not_counted(corpus: Path) -> None:

@@ -254,6 +254,44 @@ STYLES = {
 
         main()
     """,
+    "a factory that alone knows who it is": """
+        import json, sys
+
+        def dispatcher(name, tools, prompts=()):
+            def answer(message):
+                method, params = message["method"], message.get("params") or {}
+                if "id" not in message:
+                    return None
+                if method == "initialize":
+                    told = greeting(name)
+                    capabilities = dict(told["capabilities"])
+                    if prompts:
+                        capabilities["prompts"] = {}
+                    result = {**told, "capabilities": capabilities}
+                elif method == "tools/list":
+                    result = {"tools": tools}
+                elif method == "tools/call":
+                    result = {"content": [{"type": "text", "text": params["arguments"]["text"]}]}
+                else:
+                    return {"jsonrpc": "2.0", "id": message["id"], "error": {"code": -32601, "message": "unknown"}}
+                return {"jsonrpc": "2.0", "id": message["id"], "result": result}
+
+            def run():
+                for line in sys.stdin:
+                    reply = answer(json.loads(line))
+                    if reply is not None:
+                        print(json.dumps(reply), flush=True)
+
+            return run
+
+        def greeting(name):
+            from string import digits
+
+            return {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}, "serverInfo": {"name": name, "version": digits[1]}}
+
+        other, run = dispatcher("other", []), dispatcher("echo", [{"name": "echo", "inputSchema": {"type": "object"}}])
+        run()
+    """,
     "from text to text": """
         import json, sys
 

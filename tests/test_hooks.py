@@ -8,8 +8,8 @@ from textwrap import dedent
 import pytest
 from mcp_migrate.facts.code import Code
 from mcp_migrate.facts.hooks import Blocker, Hook, Hooks, Strategy
-from mcp_migrate.facts.identity import Needs
-from modules import Files
+from mcp_migrate.facts.identity import Identity, Needs, identity
+from modules import Files, place
 
 IDENTITY = '{"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}, "serverInfo": {"name": "s", "version": "1"}}'
 CHAIN = f"""
@@ -604,8 +604,9 @@ def test_a_handshake_that_works_for_others_is_not_passed_by(opening: str, use: s
         "print('hello', file=sys.stderr)",
         "version = max(SUPPORTED)",
         "self.caps = msg['params'].get('capabilities')",
+        "Params.model_validate(msg['params'])",
     ],
-    ids=["client info", "logged", "log line", "reading call", "capabilities"],
+    ids=["client info", "logged", "log line", "reading call", "capabilities", "checked"],
 )
 def test_a_handshake_that_keeps_its_things_to_itself_is_passed_by(opening: str) -> None:
     assert hook(served(opening, "[]")).strategy is Strategy.DECORATOR
@@ -815,6 +816,18 @@ def test_an_object_speaks_for_the_server_only_if_there_is_one_and_it_knows_all(s
 def test_objects_of_two_branches_are_one() -> None:
     made = "if sys.argv[1:]:\n    SERVER = Server('a')\nelse:\n    SERVER = Server('b')\nserve(SERVER)"
     assert hook(named("self.name = name", "pass", made)).identity.info.needs is Needs.INSTANCE
+
+
+def test_what_all_objects_of_another_module_say_of_themselves_is_spelled_out() -> None:
+    protocol = (
+        "class Protocol:\n    def __init__(self):\n        self.info = {'name': 's', 'version': '1'}\n"
+        "    def greet(self):\n        return {'protocolVersion': 'x', 'capabilities': {}, 'serverInfo': self.info}\n"
+    )
+    server = "from protocol import Protocol\n\ndef greet(protocol: Protocol):\n    return protocol.greet()\n"
+    code = Code(Files({"server": server, "protocol": protocol}))
+    found = identity(code, code.reachable(place(code, "greet")), place(code, "greet"))
+    assert isinstance(found, Identity)
+    assert found.info.needs is Needs.IMPORT
 
 
 def test_an_answer_that_is_changed_later_is_not_taken_over() -> None:
@@ -1049,3 +1062,74 @@ def test_a_writer_whose_dispatcher_flushes_for_it_is_not_called_alone() -> None:
     writer = "import json, sys\ndef write(m):\n    print(json.dumps(m))\n\ndef ok(rid, result):\n    write({'jsonrpc': '2.0', 'id': rid, 'result': result})\n"
     flushes = WRITES.replace("\nfor line", "    sys.stdout.flush()\n\nfor line")
     assert (hook(writer + WRITES).strategy, hook(writer + flushes).strategy) == (Strategy.SENDER, Strategy.SPLIT)
+
+
+# -- a dispatcher that is handed on ---------------------------------------------------------
+
+HANDED = "import json, sys\n" + body("    return None\n")
+SERVE = """
+def serve(react):
+    for line in sys.stdin:
+        reply = react(json.loads(line))
+        if reply is not None:
+            print(json.dumps(reply), flush=True)
+"""
+KEPT = """
+class Loop:
+    def __init__(self, react):
+        self.react = react
+    def serve(self):
+        for line in sys.stdin:
+            reply = self.react(json.loads(line))
+            if reply is not None:
+                print(json.dumps(reply), flush=True)
+"""
+
+
+@pytest.mark.parametrize(
+    "loop",
+    [
+        SERVE + "serve(handle)\n",
+        SERVE + "serve(react=handle)\n",
+        SERVE + "serve(lambda msg: handle(msg))\n",
+        SERVE + "from functools import partial\nserve(partial(handle))\n",
+        KEPT + "Loop(handle).serve()\n",
+    ],
+    ids=["parameter", "keyword", "lambda", "partial", "attribute"],
+)
+def test_a_loop_that_is_handed_its_dispatcher_is_looked_at(loop: str) -> None:
+    found = hook(HANDED + loop)
+    assert (found.strategy, found.place.name) == (Strategy.DECORATOR, "handle")
+
+
+@pytest.mark.parametrize(
+    "hand_on", ["serve(handle)", "serve(lambda msg: handle(msg))", "Loop(handle).serve()"], ids=["name", "lambda", "kept"]
+)
+@pytest.mark.parametrize(
+    ("old", "new", "why"),
+    [
+        (
+            "        if reply is not None:",
+            "        reply['by'] = 'me'\n        if reply is not None:",
+            "is changed here before it is written",
+        ),
+        ("react(json.loads(line))", "react({**json.loads(line), 'params': {}})", "the message is made anew"),
+        ("if reply is not None", "if reply is None:\n            break\n        if reply", "reading ends here"),
+    ],
+    ids=["reply changed", "message changed", "ends"],
+)
+def test_what_a_loop_does_with_the_dispatcher_that_it_was_handed_is_told(hand_on: str, old: str, new: str, why: str) -> None:
+    loop = KEPT if "Loop" in hand_on else SERVE
+    new = new.replace("\n    ", "\n        ") if loop is KEPT else new
+    assert why in reason(HANDED + loop.replace(old, new) + hand_on + "\n")
+
+
+def test_a_lambda_that_changes_the_reply_is_told() -> None:
+    wrap = "def wrap(reply):\n    return {**reply, 'by': 'me'}\n"
+    assert "is changed here before it is written" in reason(HANDED + SERVE + wrap + "serve(lambda msg: wrap(handle(msg)))\n")
+
+
+def test_a_parameter_that_is_used_again_for_a_text_stays_the_message() -> None:
+    server = "    try:\n        work()\n    except OSError as e:\n        msg = str(e)\n        return {'jsonrpc': '2.0', 'id': rid, 'error': {'code': 1, 'message': msg}}\n"
+    assert hook(body(server) + LOOP).strategy is Strategy.DECORATOR
+    assert "given another value" in reason(body("    msg = msg['inner']\n    return None\n") + LOOP)

@@ -431,6 +431,23 @@ def test_whatever_the_application_answers_is_one_reply(
     assert code is not None or reply["result"]["resultType"] == "complete"
 
 
+@pytest.mark.parametrize(
+    ("listed", "status", "code"),
+    [(["y"], 200, -32602), (["y"], 404, -32602), (["x"], 200, -32603), (None, 200, -32603)],
+    ids=["unknown", "unknown with a status", "known", "nothing is known"],
+)
+def test_a_page_in_place_of_a_reply_says_that_the_name_is_unknown(mcp: Any, listed: list[str] | None, status: int, code: int) -> None:
+    if listed is not None:
+        message, tools = request("tools/list"), [{"name": name} for name in listed]
+        body = json.dumps({"jsonrpc": "2.0", "id": 1, "result": {"tools": tools}}).encode()
+        asgi(mcp.asgi(answering(200, "application/json", body), "/mcp"), json.dumps(message).encode(), headers(message))
+    message = call("x")
+    _, _, text = asgi(
+        mcp.asgi(answering(status, "application/json", b'{"name": "shed"}'), "/mcp"), json.dumps(message).encode(), headers(message)
+    )
+    assert json.loads(text)["error"]["code"] == code
+
+
 @pytest.mark.parametrize("status", [302, 401, 403, 429, 502, 503])
 def test_redirects_access_and_load_stay_as_the_application_says(mcp: Any, status: int) -> None:
     for method in ("tools/list", "server/discover"):

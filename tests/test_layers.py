@@ -36,6 +36,7 @@ LAYERS: dict[str, set[str]] = {
     "rewrite.joined": set(),
     "rewrite.calls": CUT | {"rewrite.cut"},
     "rewrite.renames": CUT | {"rewrite.cut", "facts.model", "sdk", "rule"},  # who may ask for a name is the typed wing's to say
+    "rewrite.unwrapped": {"source", "sdk", "rewrite.edits"},
     "rewrite.imports": CUT,
     "rewrite.decided": CUT | {"rewrite.cut"},
     "rewrite.handlers": CUT | {"facts.model", "rewrite.decided"},

@@ -103,3 +103,19 @@ def test_a_feeder_that_cannot_be_parsed_is_reported_once(tmp_path):
     (tmp_path / "__init__.py").write_text("from .server import handle\n")
     (tmp_path / "loop.py").write_text("from server import handle\nwhile True print(handle())\n")
     assert [finding.path for finding in gather(tmp_path).unreadable] == ["loop.py"]
+
+
+@pytest.mark.parametrize(
+    ("feeder", "loop", "known"),
+    [
+        ("def main():\n    from server import handle\n    from loop import serve\n    serve(handle)\n", "import sys\nfor line in sys.stdin: pass\n", True),
+        ("from server import handle\nimport loop\n", "line = input()\n", True),
+        ("from server import handle\nfrom loop import serve\n", "def serve(react): pass\n", False),
+        ("from loop import serve\n", "import sys\nfor line in sys.stdin: pass\n", False),
+    ],
+    ids=["inside a function", "module", "reads nothing", "no dispatcher"],
+)  # fmt: skip
+def test_a_loop_is_read_beside_what_hands_it_a_dispatcher(tmp_path, feeder, loop, known):
+    for path, content in (("server.py", DISPATCHER), ("app.py", feeder), ("loop.py", loop)):
+        (tmp_path / path).write_text(content)
+    assert ("loop.py" in gather(tmp_path).project.files) is known

@@ -10,7 +10,7 @@ from enum import Enum
 from .code import Code, Place, assigned, last
 from .functions import Function, walk
 from .syntax import descend
-from .vocabulary import KEPT_REQUESTS, METHODS
+from .vocabulary import BEGINNINGS, KEPT_REQUESTS, METHODS
 
 ANCHORS = KEPT_REQUESTS | {"initialize"}
 _MAX_DEPTH = 6
@@ -93,13 +93,12 @@ def find(code: Code, place: Place) -> Chain | None:
                     subjects.append(about)
                 else:
                     seen(about, code.texts(right, place))
-            case ast.Compare(left=ast.Constant(value=str() as text), ops=[ast.In()], comparators=[right]) if about := subject(
-                code, right, place
+            case ast.Compare(left=left, ops=[ast.In()], comparators=[right]) if (texts := _held(code, left, place)) and (
+                about := subject(code, right, place)
             ):
-                # `if "tools/list" in method`: others may hold the word as well.
-                methods.add(text)
-                subjects.append(about)
-                complete = False
+                # `if "tools/list" in method`: no other request holds a whole name, but what holds a part of one may be any.
+                seen(about, frozenset(texts))
+                complete = complete and texts <= METHODS
             case ast.Call(func=ast.Attribute(value=mapping, attr="get"), args=[key, *_]) if about := subject(code, key, place):
                 tables.append(table_of(code, mapping, place))
                 subjects.append(about)
@@ -120,7 +119,7 @@ def find(code: Code, place: Place) -> Chain | None:
                     subjects.append(about)
             case ast.Call(args=args) if complete:
                 given = [argument for argument in args if isinstance(argument, _GIVEN) and subject(code, argument, place)]
-                if given and not _is_said(node, place) and not _is_named(code, node, place):
+                if given and not is_said(node, place) and not _is_named(code, node, place):
                     complete = not any(_may_route(code, node, argument, place) for argument in given)
             case ast.Match(subject=expression, cases=cases):
                 about, texts, sure = _cases(code, expression, cases, place)
@@ -135,6 +134,12 @@ def find(code: Code, place: Place) -> Chain | None:
         return None
     about = next((s for s in subjects if s.origin is Origin.MESSAGE), subjects[0])
     return Chain(place, about, frozenset(methods), complete, tuple(tables))
+
+
+def _held(code: Code, node: ast.expr, place: Place) -> frozenset[str]:
+    """The text that a method is searched for; what stands for the handshake by its name."""
+    text = code.text(node, place) if isinstance(node, ast.Constant | ast.Name | ast.Attribute) else None
+    return frozenset() if text is None else frozenset({"initialize" if text in BEGINNINGS else text})
 
 
 def _named(code: Code, holder: ast.expr, name: ast.expr, place: Place) -> Table | None:
@@ -165,7 +170,7 @@ def _is_named(code: Code, node: ast.Call, place: Place) -> bool:
     return False
 
 
-def _is_said(node: ast.Call, place: Place) -> bool:
+def is_said(node: ast.Call, place: Place) -> bool:
     """A call that only speaks of the method: it makes a text or an error of it, or writes it into a log."""
     name = node.func.attr if isinstance(node.func, ast.Attribute) else node.func.id if isinstance(node.func, ast.Name) else ""
     if name in _SAYS or name.lstrip("_").lower().startswith(_SPEAKS) or name.endswith(("Error", "Exception")):
@@ -191,7 +196,7 @@ def _may_route(code: Code, call: ast.Call, argument: ast.expr, place: Place, dep
                 # A table that can be read makes its function a dispatcher of its own.
                 if not (table := table_of(code, mapping, target)).complete or len(table.keys) < 2:
                     return True
-            case ast.Call(args=args) if target != place and not _is_said(node, target):
+            case ast.Call(args=args) if target != place and not is_said(node, target):
                 given = [one for one in args if isinstance(one, ast.Name) and one.id == name]
                 if any(_may_route(code, node, one, target, depth + 1) for one in given):
                     return True

@@ -122,7 +122,7 @@ def _method(use: Use, method: str, groups: _Groups, speaks: bool) -> Iterator[Fa
             if not common or _METHOD_LIKE.search(use.subject) or groups.is_mcp(use):
                 yield _handler(use, method, _HANDLER_SHAPES[use.role])
         case Role.SUBSTRING:
-            found = "initialize" if method in ("init", "initial") else method
+            found = "initialize" if method in words.BEGINNINGS else method
             if speaks and found in words.METHODS and _METHOD_LIKE.search(use.subject):
                 yield _handler(use, found, Shape.SUBSTRING)
         case Role.KEY if use.callable and (not common or groups.is_mcp(use) or len(use.siblings & words.METHODS) > 1):

@@ -19,7 +19,7 @@ from .syntax import descend
 _MAX_DEPTH = 8
 _NAMING = GIVING | {ast.ExceptHandler, ast.Import, ast.ImportFrom, ast.MatchAs, ast.MatchStar}
 _DEFERRED = frozenset({"create_task", "ensure_future", "run", "run_coroutine_threadsafe", "run_until_complete", "shield", "wait_for"})
-_BY_REFERENCE = frozenset({"partial", "run_in_executor", "run_sync", "submit", "Thread", "to_thread"})
+BY_REFERENCE = frozenset({"partial", "run_in_executor", "run_sync", "submit", "Thread", "to_thread"})
 
 
 class Library(Protocol):
@@ -66,6 +66,26 @@ class Unit:
     def assignments(self) -> dict[Function | None, dict[str, list[ast.expr | None]]]:
         """What each function that was asked for gives to its local names; None for a value that no single expression spells."""
         return {}
+
+    @cached_property
+    def inner_imports(self) -> dict[Function, dict[str, str]]:
+        """The dotted targets of the names that functions import for themselves."""
+        found: dict[Function, dict[str, str]] = {}
+        nodes: list[ast.Import | ast.ImportFrom] = [*self.module.nodes(ast.ImportFrom), *self.module.nodes(ast.Import)]
+        for node in nodes:
+            if (function := self.module.function_of(node)) is not None:
+                found.setdefault(function, {}).update(self.names.imported(node))
+        return found
+
+    @cached_property
+    def spellings(self) -> dict[str, frozenset[str]]:
+        """The other names under which something is known here, by the last part of what they are imported from."""
+        found: dict[str, set[str]] = {}
+        for names in (self.names.imports, *self.inner_imports.values()):
+            for name, target in names.items():
+                if name != (short := target.rpartition(".")[2]):
+                    found.setdefault(short, set()).add(name)
+        return {short: frozenset(names) for short, names in found.items()}
 
     @cached_property
     def fills(self) -> tuple[tuple[Place, ast.Assign | ast.Call], ...]:
@@ -148,6 +168,8 @@ class Code:
     library: Library
     _units: dict[str, Unit | None] = field(default_factory=dict)
     _callers: dict[Place, tuple[Call, ...]] = field(default_factory=dict)
+    _over: set[ast.AST] = field(default_factory=set)  # calls that hand functions on to where they are called
+    _given: dict[tuple[Place, str], Place | Class | None] = field(default_factory=dict)
     _reachable: dict[Place, tuple[Place, ...]] = field(default_factory=dict)
 
     def unit(self, name: str) -> Unit | None:
@@ -169,12 +191,20 @@ class Code:
                 for around in place.enclosing():
                     if inner := place.unit.module.functions.get(f"{around.name}.{name}"):
                         return Place(place.unit, inner)
+                    assert around.function
+                    if imported := place.unit.inner_imports.get(around.function, {}).get(name):
+                        return self._dotted(imported, depth)
+                    if name in around.function.parameters and not assigned(around, name):
+                        # What nobody hands in is taken by its name.
+                        return self._handed(around, name, depth) if self._takes(around) else self._named(place.unit, name, depth)
+                    if (value := _alias(around, name)) is not None:
+                        return self.target(value, around, depth + 1)
                 return self._named(place.unit, name, depth)
             case ast.Attribute(value=ast.Call(func=ast.Name(id="super")), attr=attr) if place.owner:
-                return next((found for base in self._bases(Class(place.unit, place.owner)) if (found := self.method(base, attr))), None)
+                return next((found for base in self.bases(Class(place.unit, place.owner)) if (found := self.method(base, attr))), None)
             case ast.Attribute(value=value, attr=attr):
                 if owner := self.type_of(value, place, depth + 1):
-                    return self.method(owner, attr)
+                    return self.method(owner, attr) or self._held(owner, attr, depth)
                 if base := place.unit.names.dotted(node):
                     return self._dotted(base, depth)
         return None
@@ -203,7 +233,7 @@ class Code:
                 found = self._named(place.unit, name, depth)
                 return found if isinstance(found, Class) else None
             case ast.Attribute(value=ast.Name(id="self" | "cls"), attr=attr) if place.owner:
-                for owner in [Class(place.unit, place.owner), *self._bases(Class(place.unit, place.owner))]:
+                for owner in [Class(place.unit, place.owner), *self.bases(Class(place.unit, place.owner))]:
                     bound = owner.unit.names.bindings.get(f"{owner.name}.{attr}")
                     if bound is not None:
                         start = owner.unit.module.functions.get(f"{owner.name}.__init__")
@@ -217,22 +247,34 @@ class Code:
         return None
 
     def method(self, owner: Class, name: str) -> Place | None:
-        for one in [owner, *self._bases(owner)]:
+        for one in [owner, *self.bases(owner)]:
             if found := one.unit.module.functions.get(f"{one.name}.{name}"):
                 return Place(one.unit, found)
         return None
 
     def callers(self, target: Place) -> tuple[Call, ...]:
-        """Every use of a function in its own module and in those that import it."""
+        """Every use of a function in its own module and in those that import it, and the calls of what it was handed to."""
         assert target.function
         if target not in self._callers:
-            self._callers[target] = tuple(
-                use
-                for unit in self.around(target.unit)
-                for place, node in unit.mentions.get(target.function.short, ())
-                for use in self._uses(node, target, place)
-            )
+            # What follows functions knows the code; here it is only asked.
+            from .handed import followed
+
+            short = target.function.short
+            found: dict[ast.AST, Call] = {}
+            for unit in self.around(target.unit):
+                for name in (short, *sorted(unit.spellings.get(short, ()))):
+                    for place, node in unit.mentions.get(name, ()):
+                        for use in self._uses(node, target, place):
+                            found.setdefault(use.node, use)
+            for use, over in followed(self, target):
+                found.setdefault(use.node, use)
+                self._over.update(over)
+            self._callers[target] = tuple(found.values())
         return self._callers[target]
+
+    def is_followed(self, call: Call) -> bool:
+        """Whether a use only hands a function on, to where its calls are callers themselves."""
+        return not call.direct and call.node in self._over
 
     def around(self, unit: Unit) -> Iterator[Unit]:
         yield unit
@@ -334,7 +376,7 @@ class Code:
                 return found if isinstance(found, Class) else None
         return None
 
-    def _bases(self, owner: Class, depth: int = 0) -> Iterator[Class]:
+    def bases(self, owner: Class, depth: int = 0) -> Iterator[Class]:
         node = owner.unit.classes.get(owner.name)
         if node is None or depth > _MAX_DEPTH:
             return
@@ -342,22 +384,96 @@ class Code:
             found = self.target(base, Place(owner.unit, None))
             if isinstance(found, Class):
                 yield found
-                yield from self._bases(found, depth + 1)
+                yield from self.bases(found, depth + 1)
 
     def _uses(self, node: ast.Call, target: Place, place: Place) -> Iterator[Call]:
         assert target.function
-        short = target.function.short
-        if last(node.func) == short and self.target(node.func, place) == target:
+        shorts = {target.function.short, *place.unit.spellings.get(target.function.short, ())}
+        if last(node.func) in shorts and self.target(node.func, place) == target:
             yield Call(place, node, tuple(node.args), direct=True)
         name = last(node.func)
         for at, argument in enumerate(node.args):
-            if last(argument) == short and isinstance(argument, ast.Name | ast.Attribute) and self.target(argument, place) == target:
-                rest = tuple(node.args[at + 1 :]) if name in _BY_REFERENCE else ()
+            if last(argument) in shorts and isinstance(argument, ast.Name | ast.Attribute) and self.target(argument, place) == target:
+                rest = tuple(node.args[at + 1 :]) if name in BY_REFERENCE else ()
                 yield Call(place, node, rest, direct=name in {"run_in_executor", "to_thread", "run_sync"})
         for keyword in node.keywords:
-            if last(keyword.value) == short and self.target(keyword.value, place) == target:
+            if last(keyword.value) in shorts and self.target(keyword.value, place) == target:
                 rest = next((tuple(k.value.elts) for k in node.keywords if k.arg == "args" and isinstance(k.value, ast.Tuple)), ())
                 yield Call(place, node, rest, direct=False)
+
+    # -- functions that are handed on ---------------------------------------------
+    def _takes(self, place: Place) -> bool:
+        """Whether anything of the project calls or makes what a function is, so that its parameters are given something."""
+        return any(True for _ in self._givers(place))
+
+    def _givers(self, place: Place) -> Iterator[tuple[Place, ast.Call]]:
+        """The calls of a function by its name; those of its class, for what makes an object."""
+        assert place.function
+        owner = place.function.owner
+        makes = Class(place.unit, owner) if owner and place.function.short == "__init__" else None
+        short = owner.rpartition(".")[2] if makes else place.function.short
+        for unit in self.around(place.unit):
+            for name in (short, *sorted(unit.spellings.get(short, ()))):
+                for giver, node in unit.mentions.get(name, ()):
+                    if last(node.func) == name and self.target(node.func, giver) == (makes or place):
+                        yield giver, node
+
+    def _held(self, owner: Class, attr: str, depth: int) -> Place | Class | None:
+        """The function that an attribute of a class was given, where it is given one."""
+        names = owner.unit.names
+        bound = names.bindings.get(f"{owner.name}.{attr}")
+        if bound is None or f"{owner.name}.{attr}" in names.ambiguous or _is_in_body(owner, attr):
+            return None
+        start = owner.unit.module.functions.get(f"{owner.name}.__init__")
+        found = self._whole(bound, Place(owner.unit, start), depth + 1)
+        return found if isinstance(found, Place) else None
+
+    def _handed(self, place: Place, name: str, depth: int) -> Place | Class | None:
+        """The one function that every caller hands to a parameter."""
+        if (place, name) not in self._given:
+            self._given[place, name] = None  # a function that hands on its own parameter
+            self._given[place, name] = self._agreed(place, name, depth)
+        return self._given[place, name]
+
+    def _agreed(self, place: Place, name: str, depth: int) -> Place | Class | None:
+        assert place.function
+        found: list[Place | Class | None] = []
+        for giver, node in self._givers(place):
+            given = Call(giver, node, tuple(node.args), direct=True).argument(name, place.function)
+            if giver == place and isinstance(given, ast.Name) and given.id == name:
+                continue
+            if given is None:
+                given = _default(place.function, name)
+                giver = Place(place.unit, None)
+            found.append(self._whole(given, giver, depth + 1) if given is not None else None)
+        return found[0] if found and all(one is not None and one == found[0] for one in found) else None
+
+    def _whole(self, node: ast.expr, place: Place, depth: int) -> Place | Class | None:
+        """The function that an expression gives, called as it is: by name, or with keywords of its own in `partial(...)`."""
+        match node:
+            case ast.Name() | ast.Attribute():
+                return self.target(node, place, depth)
+            case ast.Call(func=func, args=[inner]) if last(func) == "partial":
+                return self._whole(inner, place, depth)
+        return None
+
+
+def _alias(place: Place, name: str) -> ast.expr | None:
+    """The function that a local name is another name for, if it is nothing else."""
+    values = assigned(place, name)
+    return values[0] if len(values) == 1 and isinstance(values[0], ast.Name | ast.Attribute) and last(values[0]) != name else None
+
+
+def _is_in_body(owner: Class, attr: str) -> bool:
+    """Whether the class itself gives a value to an attribute: a function becomes a method there."""
+    return any(isinstance(goal, ast.Name) and goal.id == attr for one in owner.unit.classes[owner.name].body for goal in targets(one))
+
+
+def _default(function: Function, name: str) -> ast.expr | None:
+    args = function.node.args
+    given = [*args.posonlyargs, *args.args]
+    pairs = [*zip(reversed(given), reversed(args.defaults), strict=False), *zip(args.kwonlyargs, args.kw_defaults, strict=True)]
+    return next((default for arg, default in pairs if arg.arg == name), None)
 
 
 def assigned(place: Place, name: str) -> list[ast.expr | None]:

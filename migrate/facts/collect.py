@@ -58,6 +58,7 @@ def collect(source: Source, module: str, *, package: bool = False) -> FileFacts:
         ),
         uses=(*walk.uses, *(offers(functions, walk.names) if functions is not None else ())),
         imports=walk.names.imports,
+        hidden=walk.names.hidden,
         names=walk.constants,
         stars=tuple(walk.names.stars),
         evidence=frozenset(walk.evidence),

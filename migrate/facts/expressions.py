@@ -21,6 +21,8 @@ _LOGGERS = frozenset(
 _VERB = re.compile(r"\.(method|command|http_method)$|scope\['method'\]$")
 # Names alone are half of all nodes and say nothing: they are not even pushed.
 _SILENT = frozenset({ast.Name, type(None), str})
+# What servers have decorators for, under the names that clients call.
+_REGISTERING = frozenset({"set_logging_level", "subscribe_resource", "unsubscribe_resource"})
 
 
 class Expressions(Literals, Routes):
@@ -84,7 +86,7 @@ class Expressions(Literals, Routes):
     def _member(self, item: ast.expr, container: ast.expr, *, negated: bool, body: list[ast.stmt] | None) -> None:
         value = self._value(item)
         if isinstance(value, str) and not isinstance(container, (ast.Set, ast.List, ast.Tuple, ast.Dict)):
-            if is_word(value) or value in ("init", "initial"):
+            if is_word(value) or value in words.BEGINNINGS:
                 self._use(Role.SUBSTRING, value, item, subject=ast.unparse(container), negated=negated)
                 self._claim(item)
             return
@@ -179,7 +181,9 @@ class Expressions(Literals, Routes):
                     self._claim(keyword.value)
 
     def _session_call(self, node: ast.Call, function: ast.Attribute, called: str) -> None:
-        if called in words.SESSION_CALLS:
+        # `@server.subscribe_resource()` registers a handler; a call has something to say.
+        registers = called in _REGISTERING and (not (node.args or node.keywords) or ast.unparse(function.value) == "mcp_handlers")
+        if called in words.SESSION_CALLS and not registers:
             self.facts.append(Call(self._span(node), called, self._scope, receiver=ast.unparse(function.value)))
 
     def _looked_up(self, node: ast.Call, key: ast.expr, rest: list[ast.expr]) -> None:

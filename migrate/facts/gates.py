@@ -12,6 +12,7 @@ from . import clientstate, revision
 from .functions import Def, Module, dotted, is_shared, root, targets, walk
 from .model import Gate
 from .syntax import descend, operands
+from .vocabulary import BEGINNINGS
 
 _HANDSHAKE = frozenset({"initialize", "notifications/initialized", "initialized"})
 _STATE = re.compile(r"init|ready|state|status|phase|handsh|greet|connect", re.IGNORECASE)
@@ -19,6 +20,8 @@ BOUNDARY_MODULE = "mcp_stateless.py"
 """The name of the file that `fix` writes beside a server."""
 CLIENT_MODULE = "mcp_stateless_client.py"
 """The name of the file that `fix` writes beside a client."""
+HANDLER_MODULE = "mcp_handlers.py"
+"""The name of the file that `fix` writes beside low-level servers of the SDK."""
 HOSTS = frozenset({"boundary", "django", "flask", "starlette", "aiohttp", "tornado", "http_server", "aws_lambda"})
 """What a boundary object has for functions that it is put before, as decorators."""
 WRAPS = frozenset({"asgi", "wsgi", "fastapi_route"})
@@ -188,7 +191,7 @@ def beside(module: Module, behind: Collection[str]) -> Iterator[str]:
 
 def is_boundary_module(source: Source) -> bool:
     """Whether this is a module that `fix` writes: it speaks both revisions for its server or client, and is none itself."""
-    own = {BOUNDARY_MODULE: b"class Stateless", CLIENT_MODULE: b"class Era"}
+    own = {BOUNDARY_MODULE: b"class Stateless", CLIENT_MODULE: b"class Era", HANDLER_MODULE: b"request_ctx: ContextVar"}
     return any(source.path.endswith(name) and sign in source.utf8 for name, sign in own.items())
 
 
@@ -277,6 +280,8 @@ def _asks_handshake(test: ast.expr, module: Module) -> bool | None:
         case ast.Compare(left=left, ops=[op], comparators=[right]) if isinstance(op, ast.Eq | ast.NotEq):
             if any((module.string(one) or "") in _HANDSHAKE or _is_handshake_name(one) for one in (left, right)):
                 return isinstance(op, ast.Eq)
+        case ast.Compare(left=left, ops=[ast.In() | ast.NotIn() as op], comparators=[right]) if _is_searched(left, right, module):
+            return isinstance(op, ast.In)
         case ast.Compare(ops=[ast.In()], comparators=[ast.Tuple(elts=elts) | ast.List(elts=elts) | ast.Set(elts=elts)]) if elts:
             return True if all((module.string(one) or "") in _HANDSHAKE or _is_handshake_name(one) for one in elts) else None
         case ast.UnaryOp(op=ast.Not(), operand=operand):
@@ -291,6 +296,11 @@ def _asks_handshake(test: ast.expr, module: Module) -> bool | None:
         case ast.BoolOp(op=ast.Or(), values=values):
             return True if all(_asks_handshake(value, module) for value in values) else None
     return None
+
+
+def _is_searched(word: ast.expr, node: ast.expr, module: Module) -> bool:
+    """`"initialize" in method`."""
+    return (module.string(word) or "") in _HANDSHAKE | BEGINNINGS and "method" in ast.unparse(node).lower()
 
 
 def _is_handshake_name(node: ast.expr) -> bool:

@@ -19,7 +19,7 @@ _FILLS = frozenset({"set", "append", "add", "update", "setdefault", "insert", "e
 # What a server does while it answers: it logs, writes, and looks at things.
 _QUIET = re.compile(
     r"^_*(log|debug|info|warn|warning|error|exception|critical|trace|print|write|flush|drain|send|sendall|respond|reply|emit|notify|post|"
-    r"get|pop|clear|end|is|has|dumps|isinstance|record|increment|inc|observe|touch)(_.*)?$"
+    r"get|pop|clear|end|is|has|dumps|isinstance|record|increment|inc|observe|touch|model_validate)(_.*)?$"
 )
 # Words for what has an effect, even where the value of the call goes into the answer.
 WORKS = re.compile(

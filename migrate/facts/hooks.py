@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from enum import Enum
 
 from ..source import Span
-from . import admission, approach, chains, endpoints, frameworks, handshake, sessions, transport
+from . import admission, approach, chains, endpoints, frameworks, handshake, reused, sessions, transport
 from .chains import Chain, Origin, Subject
 from .code import Call, Code, Place, Unit, assigned, unwrap
 from .decorators import Decorators, is_changed
@@ -17,12 +17,13 @@ from .endpoints import Endpoint
 from .fresh import Fresh, fresh
 from .functions import Function, dotted, walk
 from .gates import Condition, boundaries, conditions, first_messages, refusals
-from .identity import Identity, Unknown, identities, identity, nameless
+from .identity import Identity, identities, identity, nameless
 from .leaks import Leaks
 from .lost import lost
 from .replies import COROUTINE, WAITS, Proof, Replies
 from .routes import VERBS
 from .sessionless import Needed, Sessionless, Spared, Way, depends, required
+from .spelled import Unknown
 from .syntax import descend
 from .vocabulary import ADDED_REQUESTS, CURRENT, NOTIFICATIONS, REMOVED_REQUESTS, SPELLINGS
 
@@ -62,6 +63,7 @@ class Hook:
     fresh: tuple[Fresh, ...] = ()  # HOST: look-ups behind which a session is made for one request
     lost: tuple[Needed, ...] = ()  # HOST: what only a session could keep
     before: int = 0  # the hooks of this module that come before it, whose names are taken
+    fed: bool = False  # messages from standard input surely reach it
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,6 +84,9 @@ class Blocker:
     reason: str
     way_out: str = ""
     served: bool = True  # False: nothing in the project brings requests to it
+    behind: bool = False  # a boundary stands before the dispatcher for another transport
+    fed: bool = False  # messages from standard input surely reach the dispatcher
+    reached: bool = True  # these, or those of an endpoint
 
 
 @dataclass(eq=False)
@@ -123,9 +128,15 @@ class Hooks:
                 continue
             if self._is_behind(chain.place):
                 out += self._unhosted(chain)
+                out += self._unread(chain, [c for c in found if c.place in inside[chain.place]])
                 continue
             taken.add(chain.place)
-            for answer in self._enter(chain, [c for c in found if c.place in inside[chain.place]]):
+            within = inside[chain.place]
+            fed = any(transport.is_reader(self.code, one, within) for one in (chain.place, *self._above(chain.place)))
+            for answer in self._enter(chain, [c for c in found if c.place in within]):
+                answer = replace(answer, fed=fed)
+                if isinstance(answer, Blocker):
+                    answer = replace(answer, reached=fed or bool(endpoints.above(self.code, chain.place)))
                 if isinstance(answer, Hook):
                     answer = self._beside(answer, [one for one in out if isinstance(one, Hook)])
                 if isinstance(answer, Hook):
@@ -227,7 +238,9 @@ class Hooks:
         read = self._read(chain, inner)
         self._over_http = None
         if isinstance(read, Blocker):
-            yield from [*hosts, read]
+            # A loop that calls a decorated endpoint has its boundary.
+            decorated = {one.endpoint.place for hook in served for one in hook.hosts if one.endpoint.framework not in _WRAPPED}
+            yield from [*hosts, read] if self._reader(chain.place, decorated.__contains__) is not None else hosts
         elif all(hook.place.unit is read.place.unit for hook in served) and len(served) == 1:
             hook = served[0]
             yield replace(
@@ -251,7 +264,38 @@ class Hooks:
         open_ = [one for one in endpoints.above(self.code, chain.place) if not self._has_boundary(one)]
         if len(own) == 1 and open_:
             for hook in self._hosted(chain, open_):
-                yield replace(hook, borrowed=(chain.place.unit, own[0])) if isinstance(hook, Hook) else hook
+                yield replace(hook, borrowed=(chain.place.unit, own[0])) if isinstance(hook, Hook) else replace(hook, behind=True)
+
+    def _unread(self, chain: Chain, inner: list[Chain]) -> Iterator[Blocker]:
+        """Why the loop of a dispatcher has no boundary, where its endpoints have one."""
+        if self._is_wired(chain.place) or (reader := self._reader(chain.place, self._is_wired)) is None:
+            return
+        stopped = [one for one in self._above(chain.place) if self._is_wired(one)]
+        self._over_http = frozenset(other for place in stopped for other in (place, *self._above(place)))
+        read = self._read(chain, inner)
+        self._over_http = None
+        if isinstance(read, Hook):
+            reason = f"`{reader.name or 'this module'}` reads messages that pass by the boundary of the endpoints"
+            read = self._block(reader, None, reason, "delete that boundary, and let `fix` put one in for both")
+        yield replace(read, behind=True)
+
+    def _reader(self, start: Place, is_stop: Callable[[Place], bool]) -> Place | None:
+        """What reads standard input and leads to a function by a way without any of these stops."""
+        reached = [] if is_stop(start) else [start]
+        inside = self._inside(start)
+        for one in reached:
+            if one != start and transport.is_reader(self.code, one, inside):
+                return one
+            if one.function is not None:
+                reached += [call.place for call in self.code.callers(one) if call.place not in reached and not is_stop(call.place)]
+        return None
+
+    def _is_wired(self, place: Place) -> bool:
+        """Whether a boundary stands before this function itself, or before the endpoint that it is."""
+        if place.function is None:
+            return any(isinstance(node, ast.Attribute) and node.attr == "begin" for node in place.nodes) and "" in self._behind(place.unit)
+        behind = self._behind(place.unit)
+        return any(around.name in behind for around in place.enclosing()) or ("" in behind and endpoints.of(self.code, place) is not None)
 
     def _has_boundary(self, endpoint: Endpoint) -> bool:
         above = [endpoint.place, *self._above(endpoint.place)]
@@ -387,6 +431,8 @@ class Hooks:
         for call in self.code.callers(place):
             # What the server asks of itself stays a part of the request in progress.
             if call.place in inside or call.place in (self._over_http or ()) or self._is_made_up(call, place, message):
+                continue
+            if self.code.is_followed(call):
                 continue
             if (name := self._name_of(call)) and (leaving_ := _leaves(call.place, name)) is not None:
                 return self._block(call.place, leaving_, f"reading ends here when `{place.name}` returns None", "let the loop go on")
@@ -722,7 +768,7 @@ class Hooks:
         own = tuple(one for one in reach if one.unit is place.unit)
         reach = own if any(True for _ in identities(self.code, own)) else reach
         places = reach if any(True for _ in identities(self.code, reach)) else place.unit.places
-        found = identity(self.code, places, place.unit)
+        found = identity(self.code, places, place)
         if isinstance(found, Unknown) and found.node is None and methods and not self._shakes_hands(behind):
             return self._titled(place, methods)
         if isinstance(found, Unknown):
@@ -776,7 +822,7 @@ class Hooks:
         pending, inside = [place], self._inside(place)
         for one in pending:
             for call in self.code.callers(one):
-                if call.place in inside or call.place in (self._over_http or ()):
+                if call.place in inside or call.place in (self._over_http or ()) or self.code.is_followed(call):
                     continue
                 if (leak := self.leaks.changed(call, one, self._chains) or (self.leaks.raised(call) if retired else None)) is not None:
                     return self._block(*leak)
@@ -877,7 +923,7 @@ class Hooks:
                 case ast.Assign(targets=[ast.Name(id=name)], value=value) if name == message:
                     if self._is_parsed(value, place):
                         found.append(node)
-                    elif not _is_default(value, message):
+                    elif not reused.is_default(value, message):
                         return self._block(
                             place, node, f"`{message}` is given another value on the way", "keep the parsed message under one name"
                         )
@@ -889,7 +935,7 @@ class Hooks:
                     if not self._is_parsed(node.iter, place):
                         return self._block(place, node, f"what `{message}` runs over could not be followed")
                     found.append(node)
-        if len(found) != 1 or len([v for v in assigned(place, message) if v is None or not _is_default(v, message)]) != 1:
+        if len(found) != 1 or len([v for v in assigned(place, message) if v is None or not reused.is_default(v, message)]) != 1:
             return self._block(
                 place,
                 None,
@@ -912,7 +958,8 @@ class Hooks:
         return bool(values) and all(self._is_parsed(one, helper, depth + 1) for one in values)
 
     def _is_rebound(self, place: Place, message: str) -> bool:
-        return any(value is None or not _is_default(value, message) for value in assigned(place, message))
+        others = [value for value in assigned(place, message) if value is None or not reused.is_default(value, message)]
+        return bool(others) and not reused.is_reused(self.code, place, message)
 
     def _tests(self, call: Call, *, later: bool) -> bool | None:
         """Whether a caller asks if the value is None: True, False (it writes it as it is), or None (not clear).
@@ -1020,14 +1067,6 @@ def _requests(methods: frozenset[str]) -> frozenset[str]:
         # The `method` of an HTTP request is a verb.
         if m and not (m.isupper() and m.lower() in VERBS) and not m.startswith(("notifications/", "$/"))
     )
-
-
-def _is_default(value: ast.expr, name: str) -> bool:
-    """`message = message or {}`, `message = dict(message)`: the same message."""
-    match value:
-        case ast.BoolOp(op=ast.Or(), values=[ast.Name(id=found), *_]) | ast.Call(func=ast.Name(id="dict"), args=[ast.Name(id=found)]):
-            return found == name
-    return False
 
 
 def _is_async(place: Place) -> bool:

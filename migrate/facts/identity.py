@@ -5,11 +5,12 @@ from __future__ import annotations
 import ast
 import builtins
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 
 from .code import Class, Code, Place, Unit, assigned
 from .functions import Def, root, targets
+from .spelled import CHANGING, Speller, Spelling, Unknown, binds, body_of, is_pure
 from .syntax import descend
 
 FIELDS = {"info": "serverInfo", "capabilities": "capabilities", "instructions": "instructions"}
@@ -19,8 +20,6 @@ OF_APPLICATION = frozenset({"flask.current_app", "flask.g"})
 """What means something only while a request is served, whichever that is."""
 _OF_REQUEST = frozenset({"flask.request", "flask.session"})
 _BUILTINS = frozenset(dir(builtins))
-_MAX_DEPTH = 8
-_CHANGING = frozenset({"update", "setdefault", "pop", "clear", "popitem"})
 
 
 class Needs(Enum):
@@ -32,40 +31,6 @@ class Needs(Enum):
 
 
 @dataclass(frozen=True, eq=False)
-class Spelling:
-    """An expression that means the same outside of its function, once each of these local names is replaced by what it was given."""
-
-    node: ast.expr
-    inner: tuple[tuple[ast.Name | ast.Attribute, Spelling], ...] = ()
-
-    @property
-    def names(self) -> frozenset[str]:
-        """The names that are left."""
-        replaced = {id(n) for name, _ in self.inner for n in descend(name)}
-        own = {n.id for n in descend(self.node) if isinstance(n, ast.Name) and id(n) not in replaced} - _bound_inside(self.node)
-        return frozenset(own).union(*(spelling.names for _, spelling in self.inner))
-
-    def attributes(self) -> Iterator[ast.Attribute]:
-        """What it reads of `self`."""
-        replaced = {id(name) for name, _ in self.inner}
-        for node in descend(self.node):
-            if (
-                id(node) not in replaced
-                and isinstance(node, ast.Attribute)
-                and isinstance(node.value, ast.Name)
-                and node.value.id == "self"
-            ):
-                yield node
-        for _, spelling in self.inner:
-            yield from spelling.attributes()
-
-    def calls(self) -> Iterator[ast.Call]:
-        yield from (n for n in descend(self.node) if isinstance(n, ast.Call))
-        for _, spelling in self.inner:
-            yield from spelling.calls()
-
-
-@dataclass(frozen=True, eq=False)
 class Part:
     """One expression of the identity. `hoist` says that it is a literal in the branch, which can share a name with others."""
 
@@ -73,6 +38,7 @@ class Part:
     needs: Needs
     hoist: bool
     model: bool = False  # an object of a model class, not a dict
+    scope: Place | None = None  # the function that alone knows what it uses
 
     @property
     def names(self) -> frozenset[str]:
@@ -91,15 +57,7 @@ class Identity:
     instructions: Part | None
     holder: str = ""  # the name by which the other module `home` knows the one object that says so
     named: bool = True  # False: nothing in the code calls the server anything
-
-
-@dataclass(frozen=True)
-class Unknown:
-    """Why the identity cannot be taken over, and where."""
-
-    reason: str
-    place: Place | None = None
-    node: ast.AST | None = None
+    scope: Place | None = None  # the function, around the one that the boundary is for, that has to make the boundary object
 
 
 def identities(code: Code, places: tuple[Place, ...]) -> Iterator[tuple[Place, ast.Dict | ast.Call]]:
@@ -114,33 +72,96 @@ def identities(code: Code, places: tuple[Place, ...]) -> Iterator[tuple[Place, a
                         yield place, one
 
 
-def identity(code: Code, places: tuple[Place, ...], home: Unit) -> Identity | Unknown:
-    """The one identity that these functions answer initialize with. `home` is the module that has to know it."""
+def identity(code: Code, places: tuple[Place, ...], hook: Place) -> Identity | Unknown:
+    """The one identity that these functions answer initialize with. The boundary is for the function `hook`."""
+    home = hook.unit
     found = list(identities(code, places))
+    spread = {id(inner) for place, node in found for _, inner in _spread(code, node, place)}
+    found = [(place, node) for place, node in found if id(node) not in spread]
     if not found:
         return Unknown("no initialize answer was found, so neither name nor capabilities are known")
     place, node = found[0]
     if any(ast.dump(_without_version(code, other, n)) != ast.dump(_without_version(code, place, node)) for other, n in found[1:]):
         return Unknown("initialize is answered in two different ways", found[1][0], found[1][1])
     entries = _entries(code, node, place)
-    for changed in _alterations(place, node):
-        later = _instructions(changed, place) if "instructions" not in entries else None
+    altered = [(place, one) for one in _alterations(place, node)]
+    altered += [(other, one) for other, inner in _spread(code, node, place) for one in _alterations(other, inner)]
+    altered += _alterations_above(code, place, node)
+    for other, changed in altered:
+        later = _instructions(changed, other) if "instructions" not in entries and other == place else None
         if later is None:
-            return Unknown("the initialize answer is changed after it was written down", place, changed)
-        entries["instructions"] = later
-    parts = _parts(code, entries, place, literal=place.unit is not home)
+            return Unknown("the initialize answer is changed after it was written down", other, changed)
+        entries["instructions"] = later, place
+    speller = Speller(code, hook, literal=place.unit is not home)
+    parts = _parts(entries, speller)
     if not isinstance(parts, Unknown) and (doubt := _of_instance(code, place, parts)) is not None:
-        # What each object is given anew, and nobody changes, is known without one.
-        parts = _parts(code, entries, place, literal=True)
-        if isinstance(parts, Unknown) or _of_instance(code, place, parts) is not None:
-            return doubt
+        # What each object is given anew, and nobody changes, is known without one; what only this one knows, where it is at hand.
+        alike = _parts(entries, Speller(code, hook, literal=True))
+        if isinstance(alike, Unknown) or _of_instance(code, place, alike) is not None:
+            if (method := _method_around(code, place, hook)) is None:
+                return doubt
+            alike = {
+                name: replace(part, needs=Needs.CALL, scope=method) if part.needs is Needs.INSTANCE else part
+                for name, part in parts.items()
+            }
+        parts = alike
     if isinstance(parts, Unknown):
         return parts
     if "info" not in parts or "capabilities" not in parts:
         missing = "serverInfo" if "info" not in parts else "capabilities"
         return Unknown(f"the initialize answer has no {missing}", place, node)
+    scopes = {part.scope for part in parts.values() if part.scope is not None}
+    scope = next((around for around in speller.outer if around in scopes), None)
+    if scope is not None and (doubt := _hidden(scope, parts) or _again(code, scope, hook)) is not None:
+        return doubt
     holder = _holder(code, place, home) if any(part.needs is Needs.INSTANCE for part in parts.values()) else ""
-    return Identity(place, node, parts["info"], parts["capabilities"], parts.get("instructions"), holder)
+    return Identity(place, node, parts["info"], parts["capabilities"], parts.get("instructions"), holder, scope=scope)
+
+
+def _hidden(scope: Place, parts: dict[str, Part]) -> Unknown | None:
+    """Whether a name means something else inside of the function that makes the boundary object."""
+    for part in parts.values():
+        levels = [*((name, None) for name in part.names), *part.spelling.within]
+        for name, level in levels:
+            for around in scope.enclosing():
+                if around == level:
+                    break
+                if binds(around, name):
+                    return Unknown(f"`{name}` of the initialize answer means something else in `{around.name}`", scope, part.spelling.node)
+    return None
+
+
+def _again(code: Code, scope: Place, hook: Place) -> Unknown | None:
+    """Whether the function that makes the boundary object runs for each message: what the object keeps of one, the next would miss."""
+    for call in code.callers(hook):
+        around = scope.unit.module.ancestors(call.node)
+        if call.place == scope and call.direct and not any(isinstance(one, ast.For | ast.AsyncFor | ast.While) for one in around):
+            return Unknown(f"who the server is, `{scope.name}` alone knows, which may run anew for each message", scope, call.node)
+    return None
+
+
+def _method_around(code: Code, place: Place, hook: Place) -> Place | None:
+    """The method around the hook whose `self` is the one of the initialize answer."""
+    method = next((around for around in hook.enclosing() if around != hook and around.function and around.function.owner), None)
+    if method is None or method.unit is not place.unit or method.owner != place.owner:
+        return None
+    pending = [place]
+    for one in pending:
+        if method in one.enclosing():
+            continue
+        assert one.function
+        calls = code.callers(one)
+        if not calls:
+            return None
+        for call in calls:
+            match call.node.func:
+                case ast.Attribute(value=ast.Name(id="self")) if (
+                    call.direct and call.place.unit is place.unit and call.place.owner == place.owner
+                ):
+                    pending += [call.place] if call.place not in pending else []
+                case _:
+                    return None
+    return method
 
 
 def nameless(place: Place, title: str | None, version: str | None, methods: frozenset[str]) -> Identity:
@@ -170,20 +191,31 @@ def _holder(code: Code, place: Place, home: Unit) -> str:
     return found[0] if len(found) == 1 else ""
 
 
-def _entries(code: Code, node: ast.Dict | ast.Call, place: Place) -> dict[str, ast.expr]:
-    """The fields of an answer, by their names on the wire."""
+def _entries(code: Code, node: ast.Dict | ast.Call, place: Place) -> dict[str, tuple[ast.expr, Place]]:
+    """The fields of an answer, by their names on the wire, and the function that writes each down."""
     if isinstance(node, ast.Call):
-        return {_SPELLINGS.get(keyword.arg, keyword.arg): keyword.value for keyword in node.keywords if keyword.arg}
+        return {_SPELLINGS.get(keyword.arg, keyword.arg): (keyword.value, place) for keyword in node.keywords if keyword.arg}
+    found: dict[str, tuple[ast.expr, Place]] = {}
+    for home, inner in _spread(code, node, place):
+        found |= _entries(code, inner, home)
     pairs = ((code.text(key, place), value) for key, value in zip(node.keys, node.values, strict=True) if key is not None)
-    return {key: value for key, value in pairs if key is not None}
+    return found | {key: (value, place) for key, value in pairs if key is not None}
 
 
-def _parts(code: Code, entries: dict[str, ast.expr], place: Place, *, literal: bool) -> dict[str, Part] | Unknown:
-    """The parts; with `literal`, attributes of the object that are the same for all of its kind are spelled out."""
+def _spread(code: Code, node: ast.Dict | ast.Call, place: Place) -> Iterator[tuple[Place, ast.Dict]]:
+    """The answer of another function that this one begins with: `{**answer, "capabilities": ...}`."""
+    if isinstance(node, ast.Dict) and None in node.keys[:1]:
+        named = {key.value for key in node.keys if isinstance(key, ast.Constant)}
+        if named & {*FIELDS.values(), "protocolVersion"} and (found := Speller(code, place).written(node.values[0], place)) is not None:
+            yield found
+
+
+def _parts(entries: dict[str, tuple[ast.expr, Place]], speller: Speller) -> dict[str, Part] | Unknown:
     parts: dict[str, Part] = {}
     for name, key in FIELDS.items():
-        if (value := entries.get(key)) is not None and not (isinstance(value, ast.Constant) and value.value is None):
-            part = _part(code, value, place, literal)
+        value, place = entries.get(key, (None, None))
+        if value is not None and place is not None and not (isinstance(value, ast.Constant) and value.value is None):
+            part = _part(speller, value, place)
             if isinstance(part, Unknown):
                 return part
             parts[name] = part
@@ -191,8 +223,37 @@ def _parts(code: Code, entries: dict[str, ast.expr], place: Place, *, literal: b
 
 
 def _without_version(code: Code, place: Place, node: ast.Dict | ast.Call) -> ast.Dict:
-    pairs = [(key, value) for key, value in _entries(code, node, place).items() if key in FIELDS.values()]
+    pairs = [(key, value) for key, (value, _) in _entries(code, node, place).items() if key in FIELDS.values()]
     return ast.Dict(keys=[ast.Constant(key) for key, _ in pairs], values=[value for _, value in pairs])
+
+
+def _alterations_above(code: Code, place: Place, node: ast.Dict | ast.Call) -> list[tuple[Place, ast.AST]]:
+    """What callers of a function that only writes the answer down make of its identity."""
+    if place.function is None or not any(isinstance(n, ast.Return) and n.value is node for n in place.nodes):
+        return []
+    found: list[tuple[Place, ast.AST]] = []
+    for call in code.callers(place):
+        holder: ast.AST = call.node
+        while not isinstance(holder, ast.stmt):
+            holder = call.place.unit.module.parents[holder]
+        names = {target.id for target in targets(holder) if isinstance(target, ast.Name)} if call.direct else set()
+        for other in call.place.nodes:
+            match other:
+                case ast.Dict(keys=keys, values=values):
+                    begun = any(
+                        key is None and isinstance(one, ast.Name) and one.id in names for key, one in zip(keys, values, strict=True)
+                    )
+                    about = begun and any(isinstance(key, ast.Constant) and key.value in FIELDS.values() for key in keys)
+                case ast.Assign() | ast.AugAssign() | ast.AnnAssign():
+                    goals = [goal for goal in targets(other) if isinstance(goal, ast.Subscript) and root(goal) in names]
+                    keys_ = {n.value for goal in goals for n in descend(goal) if isinstance(n, ast.Constant) and isinstance(n.value, str)}
+                    about = bool(keys_ & {*FIELDS.values()})
+                case ast.Call(func=ast.Attribute(value=kept, attr=attr), args=args) if attr in CHANGING and root(kept) in names:
+                    about = any(isinstance(n, ast.Constant) and n.value in FIELDS.values() for one in (kept, *args) for n in descend(one))
+                case _:
+                    continue
+            found += [(call.place, other)] if about else []
+    return found
 
 
 def _alterations(place: Place, node: ast.Dict | ast.Call) -> Iterator[ast.AST]:
@@ -208,7 +269,7 @@ def _alterations(place: Place, node: ast.Dict | ast.Call) -> Iterator[ast.AST]:
         if any(isinstance(goal, ast.Subscript) and root(goal) in names and _is_about(goal) for goal in goals):
             yield other
         match other:
-            case ast.Call(func=ast.Attribute(value=kept, attr=attr), args=args) if attr in _CHANGING and root(kept) in names:
+            case ast.Call(func=ast.Attribute(value=kept, attr=attr), args=args) if attr in CHANGING and root(kept) in names:
                 own = any(isinstance(n, ast.Constant) and n.value in FIELDS.values() for a in args for n in descend(a))
                 if own or isinstance(kept, ast.Subscript) or not all(isinstance(a, ast.Constant | ast.Dict) for a in args):
                     yield other
@@ -295,11 +356,11 @@ def _is_guarded(place: Place, node: ast.AST) -> bool:
     return any(isinstance(around, ast.If) and "__main__" in ast.unparse(around.test) for around in place.unit.module.ancestors(node))
 
 
-def _part(code: Code, node: ast.expr, place: Place, literal: bool) -> Part | Unknown:
+def _part(speller: Speller, node: ast.expr, place: Place) -> Part | Unknown:
     match node:
         case ast.Call(func=ast.Name(id="deepcopy" | "copy") | ast.Attribute(attr="deepcopy" | "copy"), args=[copied]):
             node = copied
-    spelling = _spelled(node, place, len(_body(place)), 0, literal)
+    spelling = speller.spelled(node, place, len(body_of(place)))
     if isinstance(spelling, Unknown):
         return spelling
     asked = {place.unit.names.imports.get(name) for name in spelling.names}
@@ -307,23 +368,32 @@ def _part(code: Code, node: ast.expr, place: Place, literal: bool) -> Part | Unk
         return Unknown("the initialize answer depends on the request", place, node)
     if "cls" in spelling.names:
         return Unknown("the initialize answer depends on the class that it is asked of", place, node)
+    known = spelling.names | {name for name, _ in spelling.within}
+    makers: dict[str, object] = {}
+    for name, statement in spelling.makes():
+        maker = place.unit.module.function_of(statement) or ast.dump(statement)  # an import has no function: it is what is left of one
+        if name in known or makers.setdefault(name, maker) != maker:
+            return Unknown(f"`{name}` of the initialize answer is the name of several things", place, node)
+    scopes = {around for _, around in spelling.within}
+    scope = next((around for around in speller.outer if around in scopes), None)
     if "self" in spelling.names:
         needs = Needs.INSTANCE
+        if scope is not None:
+            return Unknown("the initialize answer needs an object as well as the names of a function", place, node)
     elif (
         asked & OF_APPLICATION
+        or scope is not None
         or any(not is_pure(call) for call in spelling.calls())
         or any(_changes(name, place) for name in spelling.names)
+        or any(spelling.statements())
     ):
         needs = Needs.CALL
     else:
         needs = Needs.IMPORT
     hoist = needs is Needs.IMPORT and not spelling.inner and not isinstance(node, ast.Name | ast.Attribute)
     inner = spelling.inner[0][1].node if len(spelling.inner) == 1 and spelling.inner[0][0] is node else node
-    return Part(spelling, needs, hoist, _is_model(code, inner, place))
-
-
-def _is_own(node: ast.Attribute) -> bool:
-    return isinstance(node.value, ast.Name) and node.value.id == "self"
+    model = isinstance(inner, ast.expr) and _is_model(speller.code, inner, place)
+    return Part(spelling, needs, hoist, model, scope)
 
 
 def _is_model(code: Code, node: ast.expr, place: Place) -> bool:
@@ -341,137 +411,6 @@ def _is_model(code: Code, node: ast.expr, place: Place) -> bool:
     return False
 
 
-def _spelled(node: ast.expr, place: Place, before: int, depth: int, literal: bool) -> Spelling | Unknown:
-    """The spelling of an expression; `before` numbers the statement of the function that it stands in."""
-    if depth > _MAX_DEPTH or any(isinstance(n, ast.Await | ast.Yield | ast.YieldFrom | ast.NamedExpr) for n in descend(node)):
-        return Unknown("the initialize answer waits for something", place, node)
-    bound = _bound_inside(node)
-    for around in place.unit.module.ancestors(node):
-        if isinstance(around, ast.Lambda) and {arg.arg for arg in around.args.args} & {
-            n.id for n in descend(node) if isinstance(n, ast.Name)
-        }:
-            return Unknown("the initialize answer depends on the request", place, node)
-    inner: list[tuple[ast.Name | ast.Attribute, Spelling]] = []
-    for name in descend(node):
-        if literal and isinstance(name, ast.Attribute) and _is_own(name) and place.owner:
-            if (alike := _alike(name.attr, place)) is not None:
-                inner.append((name, alike))
-            continue
-        if not isinstance(name, ast.Name) or name.id in bound or (name.id == "self" and place.owner):
-            continue
-        found = _local(name, place, before, depth, literal)
-        if isinstance(found, Unknown):
-            return found
-        if found is not None:
-            inner.append((name, found))
-    return Spelling(node, tuple(inner))
-
-
-def _alike(attr: str, place: Place) -> Spelling | None:
-    """What an attribute is for every object of the class: set once, in the constructor, from no parameter, and never changed."""
-    stores: list[tuple[Place, ast.expr]] = []
-    for other in place.unit.places:
-        for node in other.nodes:
-            if not isinstance(node, ast.Attribute) or node.attr != attr or (_is_own(node) and other.owner != place.owner):
-                continue
-            parent = place.unit.module.parents[node]
-            if isinstance(node.ctx, ast.Store):
-                if not isinstance(parent, ast.Assign | ast.AnnAssign) or parent.value is None:
-                    return None
-                stores.append((other, parent.value))
-            elif isinstance(node.ctx, ast.Del) or _is_changed(node, parent, place):
-                return None
-    if len(stores) != 1:
-        return None
-    home, value = stores[0]
-    plain = all(isinstance(n, ast.Dict | ast.List | ast.Constant | ast.Name | ast.expr_context) for n in descend(value))
-    if not plain or home.owner != place.owner or home.function is None or home.function.short != "__init__":
-        return None
-    free = {n.id for n in descend(value) if isinstance(n, ast.Name)}
-    return None if any(name in home.function.parameters or assigned(home, name) for name in free) else Spelling(value)
-
-
-def _is_changed(node: ast.Attribute, parent: ast.AST, place: Place) -> bool:
-    """`self.info["version"] = ...`, `self.info.update(...)`."""
-    parents = place.unit.module.parents
-    while isinstance(parent, ast.Subscript):
-        if isinstance(parent.ctx, ast.Store | ast.Del):
-            return True
-        parent = parents[parent]
-    return isinstance(parent, ast.Attribute) and parent.attr in _CHANGING and isinstance(parents[parent], ast.Call)
-
-
-def _local(name: ast.Name, place: Place, before: int, depth: int, literal: bool) -> Spelling | Unknown | None:
-    """What a local name stands for at a statement; None for a name that is not local."""
-    doubt = Unknown(f"`{name.id}` of the initialize answer cannot be known before the request", place, name)
-    for around in place.enclosing():
-        if around.function and name.id in around.function.parameters:
-            return doubt
-        if not assigned(around, name.id):
-            continue
-        if around != place:
-            return doubt
-        if (only := _only(name, place)) is not None:
-            return _spelled(only, place, before, depth + 1, literal)
-        if not _is_straight(place, name.id):
-            return doubt
-        for at, statement in reversed(list(enumerate(_body(place)[:before]))):
-            match statement:
-                case (
-                    ast.Assign(targets=[ast.Name(id=found)], value=value)
-                    | ast.AnnAssign(target=ast.Name(id=found), value=ast.expr() as value)
-                ):
-                    if found == name.id:
-                        return _spelled(value, place, at, depth + 1, literal)
-        return doubt
-    return None
-
-
-def _only(name: ast.Name, place: Place) -> ast.expr | None:
-    """The one value that a local is given, in a block around its use and before it; nothing changes it afterwards."""
-    values, module = assigned(place, name.id), place.unit.module
-    if len(values) != 1 or values[0] is None:
-        return None
-    statement = module.parents[values[0]]
-    if not isinstance(statement, ast.Assign | ast.AnnAssign):
-        return None
-    around = [name, *module.ancestors(name)]
-    holder = module.parents[statement]
-    blocks = [block for block in (getattr(holder, kind, None) for kind in ("body", "orelse", "finalbody")) if isinstance(block, list)]
-    block = next((one for one in blocks if statement in one), [])
-    if not any(one in around for one in block[block.index(statement) + 1 :] if statement in block):
-        return None
-    for node in place.nodes:
-        match node:
-            case ast.Subscript(value=ast.Name(id=found), ctx=ast.Store() | ast.Del()) if found == name.id:
-                return None
-            case ast.Call(func=ast.Attribute(value=ast.Name(id=found), attr=attr)) if found == name.id and attr in {*_CHANGING, "append"}:
-                return None
-    return values[0]
-
-
-def _body(place: Place) -> list[ast.stmt]:
-    return place.function.node.body if place.function else []
-
-
-def _is_straight(place: Place, name: str) -> bool:
-    """Whether every change of a local is a plain assignment in the function's outermost block."""
-    assert place.function
-    for statement in place.function.node.body:
-        plain = isinstance(statement, ast.Assign | ast.AnnAssign)
-        for node in descend(statement):
-            match node:
-                case ast.Name(id=found, ctx=ast.Store() | ast.Del()) if found == name and not plain:
-                    return False
-                case ast.Subscript(value=ast.Name(id=found), ctx=ast.Store() | ast.Del()) if found == name:
-                    return False
-                case ast.Call(func=ast.Attribute(value=ast.Name(id=found), attr="update" | "setdefault" | "pop" | "append" | "clear")) if (
-                    found == name
-                ):
-                    return False
-    return True
-
-
 def _changes(name: str, place: Place) -> bool:
     """Whether a module's name is given a new value after import time."""
     bound = 0
@@ -482,36 +421,6 @@ def _changes(name: str, place: Place) -> bool:
         elif declared and assigned(other, name):
             return True
     return bound > 1
-
-
-def is_pure(call: ast.Call) -> bool:
-    """Calls that give the same at import time as later, for arguments that do."""
-    match call.func:
-        case ast.Name(id=name):
-            return name in {"dict", "list", "tuple", "sorted", "str", "len", "frozenset", "set"}
-        case ast.Attribute(attr=name):
-            return name in {
-                "join",
-                "format",
-                "strip",
-                "dedent",
-                "values",
-                "keys",
-                "items",
-                "upper",
-                "lower",
-                "replace",
-                "getenv",
-                "version",
-            }
-    return False
-
-
-def _bound_inside(node: ast.AST) -> frozenset[str]:
-    """The names that comprehensions and lambdas inside an expression bind."""
-    found = {n.id for n in descend(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
-    found |= {arg.arg for n in descend(node) if isinstance(n, ast.Lambda) for arg in n.args.args}
-    return frozenset(found)
 
 
 def is_defined_by(statement: ast.stmt, name: str) -> bool:

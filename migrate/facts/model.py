@@ -292,6 +292,7 @@ class FileFacts:
     facts: tuple[Fact, ...] = ()
     uses: tuple[Use, ...] = ()
     imports: Mapping[str, str] = field(default_factory=dict)  # local name -> dotted target
+    hidden: tuple[str, ...] = ()  # dotted targets of what functions import under a name that means something else in the module
     names: Mapping[str, Value] = field(default_factory=dict)  # dotted name inside the module -> value
     stars: tuple[str, ...] = ()  # modules imported with *
     evidence: frozenset[str] = frozenset()  # protocol vocabulary seen as values: why this file is (or is not) MCP

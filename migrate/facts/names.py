@@ -20,8 +20,9 @@ _COMPOUND = frozenset({ast.If, ast.For, ast.AsyncFor, ast.While, ast.Try, ast.Wi
 class Names:
     """Resolves expressions of one module to text, numbers, references to other modules, or tuples of these.
 
-    `imports` maps a local name to its dotted target; `bindings` maps a dotted name inside the module (`PING`,
-    `Method.PING`) to the expression that it was given. A name that is given two different things resolves to nothing.
+    `imports` maps a local name to its dotted target; `hidden` are the targets that functions import under names which are
+    taken; `bindings` maps a dotted name inside the module (`PING`, `Method.PING`) to the expression that it was given. A name
+    that is given two different things resolves to nothing.
     """
 
     def __init__(self, tree: ast.Module, module: str, *, package: bool) -> None:
@@ -29,10 +30,13 @@ class Names:
         self.package = package
         self.imports: dict[str, str] = {}
         self.stars: list[str] = []
+        self._within: list[str] = []
         self.bindings: dict[str, ast.expr] = {}
         self.classes: set[str] = set()
-        self._ambiguous: set[str] = set()
+        self.ambiguous: set[str] = set()
         self._collect(tree.body, "")
+        known = frozenset(self.imports.values())
+        self.hidden = tuple(target for target in self._within if target not in known)
 
     def value(self, node: ast.expr | None, owner: str = "", local: Mapping[str, ast.expr] | None = None, depth: int = 0) -> Value | None:
         """What `node` evaluates to, or None. `owner` is the enclosing class, for `self.X`; `local` holds a function's own names."""
@@ -76,10 +80,10 @@ class Names:
         """What a dotted name of this module is bound to."""
         for scope in _enclosing(owner):
             full = f"{scope}.{name}" if scope else name
-            if full in self.bindings and full not in self._ambiguous:
+            if full in self.bindings and full not in self.ambiguous:
                 # A class body sees its own names; code inside its methods does not, but then the module's name is usually the same.
                 return self.value(self.bindings[full], scope, None, depth)
-            if full in self._ambiguous:
+            if full in self.ambiguous:
                 return None
         head, _, rest = name.partition(".")
         if head in self.imports:
@@ -137,7 +141,7 @@ class Names:
         if base.id in ("self", "cls") or (local is not None and base.id in local):
             for scope in _enclosing(owner):
                 full = f"{scope}.{path}" if scope else path
-                if scope and full in self.bindings and full not in self._ambiguous:
+                if scope and full in self.bindings and full not in self.ambiguous:
                     return self.value(self.bindings[full], scope, None, depth)
             return None
         return self.name(f"{base.id}.{path}", owner, depth)
@@ -164,13 +168,8 @@ class Names:
         """Module and class level bindings, and `self.x = constant` of methods, in order of appearance."""
         for statement in _flat(body):
             match statement:
-                case ast.Import(names=names):
-                    for alias in names:
-                        self.imports[alias.asname or alias.name.partition(".")[0]] = (
-                            alias.name if alias.asname else alias.name.partition(".")[0]
-                        )
-                case ast.ImportFrom():
-                    self.imports.update(self._imported(statement))
+                case ast.Import() | ast.ImportFrom():
+                    self.imports.update(self.imported(statement))
                 case ast.Assign(targets=targets, value=value):
                     for target in targets:
                         self._bind(target, value, scope)
@@ -186,22 +185,22 @@ class Names:
     def _imports_within(self, function: ast.FunctionDef | ast.AsyncFunctionDef, scope: str) -> None:
         for statement in _flat(function.body):
             match statement:
-                case ast.Import(names=names):
-                    for alias in names:
-                        self.imports.setdefault(
-                            alias.asname or alias.name.partition(".")[0], alias.name if alias.asname else alias.name.partition(".")[0]
-                        )
-                case ast.ImportFrom():
+                case ast.Import() | ast.ImportFrom():
                     # A function's own import must not hide what the module means by the name.
-                    for name, target in self._imported(statement).items():
+                    for name, target in self.imported(statement).items():
                         self.imports.setdefault(name, target)
+                        self._within.append(target)
+                case ast.FunctionDef() | ast.AsyncFunctionDef():
+                    self._imports_within(statement, "")
                 case ast.Assign(targets=[ast.Attribute(value=ast.Name(id="self"), attr=attr)], value=value) if scope:
                     self._bind_name(f"{scope}.{attr}", value)
                 case ast.AnnAssign(target=ast.Attribute(value=ast.Name(id="self"), attr=attr), value=ast.expr() as value) if scope:
                     self._bind_name(f"{scope}.{attr}", value)
 
-    def _imported(self, statement: ast.ImportFrom) -> dict[str, str]:
+    def imported(self, statement: ast.Import | ast.ImportFrom) -> dict[str, str]:
         """Local name -> dotted target; a star goes to `stars`."""
+        if isinstance(statement, ast.Import):
+            return {a.asname or a.name.partition(".")[0]: a.name if a.asname else a.name.partition(".")[0] for a in statement.names}
         found: dict[str, str] = {}
         base = statement.module or ""
         if statement.level:
@@ -211,7 +210,7 @@ class Names:
             base = ".".join([*parts, *([statement.module] if statement.module else [])])
         for alias in statement.names:
             if alias.name == "*":
-                self.stars.append(base)
+                self.stars += [base] if base not in self.stars else []
             else:
                 found[alias.asname or alias.name] = f"{base}.{alias.name}" if base else alias.name
         return found
@@ -226,7 +225,7 @@ class Names:
 
     def _bind_name(self, name: str, value: ast.expr) -> None:
         if name in self.bindings and ast.dump(self.bindings[name]) != ast.dump(value):
-            self._ambiguous.add(name)
+            self.ambiguous.add(name)
         self.bindings.setdefault(name, value)
 
 

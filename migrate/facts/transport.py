@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from .callers import by_name, climb
@@ -91,6 +92,17 @@ def is_http(place: Place) -> bool:
     if owner is not None and any(dotted(base).endswith(_BASES) for base in owner.bases):
         return True
     return any(isinstance(n, ast.Call) and dotted(n.func).rpartition(".")[2] in _RESPONSES for n in place.nodes)
+
+
+def is_reader(code: Code, place: Place, inside: Collection[Place]) -> bool:
+    """Whether a function takes messages from standard input, by itself or through helpers that are not behind the dispatcher."""
+    if reads_lines(place) or _is_consumer(place):
+        return True
+    for one in (place, *(other for other in code.reachable(place) if other not in inside)):
+        calls = [node.func for node in one.nodes if isinstance(node, ast.Call)]
+        if _names_stdin(one) or any(last(f) == ("input" if isinstance(f, ast.Name) else "connect_read_pipe") for f in calls):
+            return True
+    return False
 
 
 def _names_stdin(place: Place) -> bool:

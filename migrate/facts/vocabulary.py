@@ -57,6 +57,8 @@ SERVER_REQUESTS = KEPT_REQUESTS | ADDED_REQUESTS | (REMOVED_REQUESTS - {"ping"})
 
 SPELLINGS = {"initialized": "notifications/initialized"}
 """Short spellings that hand-written servers use for a method."""
+BEGINNINGS = frozenset({"init", "initial"})
+"""What servers search a method for that mean `initialize`."""
 
 COMMON_WORDS = frozenset({"initialize", "ping", "initialized", "tasks/list", "tasks/get", "tasks/cancel", "tasks/result"})
 """Methods whose names other protocols and plain English share: they count only beside better evidence."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import PurePosixPath
@@ -14,8 +15,9 @@ from ..facts.emissions import Emission, Send, block_of, is_flush, leaving
 from ..facts.frameworks import Framework
 from ..facts.functions import Def, Module
 from ..facts.hooks import Blocker, Hook, Strategy, has_usual_self
-from ..facts.identity import OF_APPLICATION, Needs, Part, Spelling, is_builtin, is_defined_by, is_pure
+from ..facts.identity import OF_APPLICATION, Needs, Part, is_builtin, is_defined_by
 from ..facts.sessionless import Way
+from ..facts.spelled import Spelling, is_pure
 from ..facts.syntax import descend
 from ..facts.vocabulary import KEPT_REQUESTS
 from ..rule import Era
@@ -76,22 +78,23 @@ class _Wire:
         for _ in range(hook.before):
             self.taken |= {self._free(name) for name in ("MCP", *_CONSTANTS.values(), "early")}
         self.handle = hook.borrowed[1] if hook.borrowed else self._free("MCP")
+        self.scope = hook.identity.scope if hook.borrowed is None else None
         self.parts = {RuntimePart.BOUNDARY} if hook.strategy in {Strategy.DECORATOR, Strategy.SENDER} else set()
         self.imports: set[tuple[str, str]] = set()
 
     def wiring(self, package: str | None, publishes: bool) -> Wiring:
         behind = frozenset({self.hook.place.name, *(one.endpoint.place.name for one in self.hook.hosts)})
         stdio, http = self.hook.strategy is not Strategy.HOST, bool(self.hook.hosts)
-        plan = asking.plan(
-            self.module,
-            self.tree,
-            era=self.era,
-            boundary=behind,
-            handle=self.handle,
-            stdio=stdio,
-            http=http and publishes,
-            tasks=not stdio and all(one.endpoint.framework in _ASYNC for one in self.hook.hosts),
-        )
+        tasks = not stdio and all(one.endpoint.framework in _ASYNC for one in self.hook.hosts)
+
+        def planned(http: bool) -> asking.Plan | asking.Blocker:
+            return asking.plan(
+                self.module, self.tree, era=self.era, boundary=behind, handle=self.handle, stdio=stdio, http=http, tasks=tasks
+            )
+
+        plan = planned(http and publishes)
+        if self.scope is not None and isinstance(plan, asking.Plan) and any(True for edit in plan.edits if not self._is_known(edit)):
+            plan = planned(False)  # changes are announced where the boundary object is not known
         if isinstance(plan, asking.Blocker):
             self._stop(plan.span, plan.reason)
         self.parts |= {RuntimePart(name) for name in plan.parts}
@@ -104,7 +107,6 @@ class _Wire:
         hosted = self._hosted()
         before = min((at for at in (plan.before, hosted.before if hosted else None) if at is not None), default=None)
         edits = [
-            *(self._object(before, package, hosted.lines if hosted else ()) if self.hook.borrowed is None else ()),
             *(hosted.edits if hosted else ()),
             *(self._entry() if self.hook.strategy is not Strategy.HOST else ()),
             *(edit for emission in self.hook.outgoing for edit in self._outgoing(emission)),
@@ -113,6 +115,9 @@ class _Wire:
             *self._without_session(),
             *plan.edits,
         ]
+        if self.hook.borrowed is None:
+            before = self._first(edits, before) if self.scope is not None else before
+            edits = [*self._object(before, package, hosted.lines if hosted else ()), *edits]
         if self.hook.outgoing:
             self.parts.add(RuntimePart.OUTGOING)
         if self.hook.borrowed is not None:
@@ -121,8 +126,34 @@ class _Wire:
             self.imports.add((_beside(package, _STEM), "Stateless"))
         return Wiring(tuple(dict.fromkeys(edits)), frozenset(self.parts), frozenset(self.imports))
 
+    def _first(self, edits: list[Edit], before: int | None) -> int:
+        """Where the object has to be made in its function, which alone knows it."""
+        for edit in edits:
+            if not self._is_known(edit):
+                assert self.scope is not None
+                reason = f"who the server is, `{self.scope.name}` alone knows, and the boundary is needed outside of it too"
+                self._stop(edit.span, reason, "name the server and its capabilities by hand")
+        using = (edit.span.start for edit in edits if self._uses(edit))
+        return min((at for at in (before, *using) if at is not None), default=self._at(self.hook.place).start)
+
+    def _uses(self, edit: Edit) -> bool:
+        return re.search(rf"\b{self.handle}\b", edit.text) is not None
+
+    def _is_known(self, edit: Edit) -> bool:
+        """Whether an edit does without the boundary object, or stands in the function that makes it."""
+        if not self._uses(edit):
+            return True
+        assert self.scope is not None
+        assert self.scope.function
+        body = self.scope.function.node.body
+        start = line_start(self.source, start_of(self.module, body[0]))
+        return start <= edit.span.start and edit.span.end <= next_line(self.source, self.module.span(body[-1]).end)
+
     def _borrow(self, other: Unit, is_placed: bool) -> None:
         """Takes the object from the module that has it."""
+        if not any(isinstance(s, ast.Assign) and is_defined_by(s, self.handle) for s in other.module.tree.body):
+            reason = f"the boundary object of {other.module.source.path} is known inside of a function only"
+            self._stop(self._at(self.hook.place), reason, "wire the endpoint by hand")
         if other is self.hook.place.unit:
             return
         spelled = self._spelled(other)
@@ -160,6 +191,7 @@ class _Wire:
             after += 1
         texts: dict[str, str] = {}
         lines: list[str] = []
+        functions: list[str] = []
         for name, part in parts.items():
             if part is None:
                 continue
@@ -170,8 +202,11 @@ class _Wire:
                 texts[name] = '""' if name == "instructions" else "{}"
                 yield self._assigned(name, part, foreign)
                 continue
-            text = self._text(part.spelling) + (".model_dump(by_alias=True, exclude_none=True)" if part.model else "")
-            if part.needs is Needs.CALL or part.names & late:
+            text = self._whole(part)
+            if any(part.spelling.statements()):
+                texts[name] = self._free(f"mcp_{name}")
+                functions.append(self._function(texts[name], part))
+            elif part.needs is Needs.CALL or part.names & late:
                 texts[name] = f"lambda: {text}"
             elif part.hoist and self.era is Era.DUAL and not foreign:
                 constant = self._free(_CONSTANTS[name])
@@ -181,11 +216,38 @@ class _Wire:
                 yield Edit(enclosing_parentheses(self.source, span), constant)
             else:
                 texts[name] = text
-        lines += [f"{self.handle} = {self._call(texts)}", *then]
+        if self.scope is None:
+            made = "\n".join([f"{self.handle} = {self._call(texts)}", *then])
+            above_ = ["\n".join(lines)] if lines else []
+            lines = ["\n\n\n".join([*above_, *functions, made])] if functions else [*lines, made]
         if package == EITHER:
             ways = ("try:", f"{self.step}from .{_STEM} import Stateless", "except ImportError:  # outside of its package")
             lines.insert(0, "\n".join([*ways, f"{self.step}from {_STEM} import Stateless", ""]))
-        yield self._placed(after, lines)
+        if lines:
+            yield self._placed(after, lines)
+        if self.scope is not None:
+            assert before is not None
+            yield self._made_in(self.scope, before, [*functions, f"{self.handle} = {self._call(texts)}"], then)
+
+    def _made_in(self, scope: Place, before: int, lines: list[str], then: tuple[str, ...]) -> Edit:
+        """The object inside of the function that knows what it says, before the first statement that has to do with it."""
+        if then:
+            self._stop(self._at(scope), "the application is made in another module than the endpoint", "wire the application by hand")
+        assert scope.function
+        body = scope.function.node.body
+        first = next((s for s in body if self.module.span(s).end > before), body[-1])
+        after = body[body.index(first) - 1] if first is not body[0] else None
+        gap = "\n" if isinstance(first, Def | ast.ClassDef) or after is None or first.lineno - (after.end_lineno or 0) > 1 else ""
+        return above(self.module, first, "\n".join(f"{line}\n" if line.startswith("def ") else line for line in lines) + f"\n{gap}")
+
+    def _function(self, name: str, part: Part) -> str:
+        """What a part of the identity is, worked out in several steps each time that it is asked for."""
+        steps = [self._text(step) for step in dict.fromkeys(part.spelling.statements())]
+        body = "\n".join([*dict.fromkeys(steps), f"return {self._whole(part)}"])
+        return f"def {name}():\n{textwrap.indent(body, self.step)}"
+
+    def _whole(self, part: Part) -> str:
+        return self._text(part.spelling) + (".model_dump(by_alias=True, exclude_none=True)" if part.model else "")
 
     def _import(self, names: set[str], package: str | None) -> None:
         """Takes over the names that an initialize answer in another module uses."""
@@ -247,7 +309,9 @@ class _Wire:
         theirs = self.hook.identity.place.unit.module
         if self.hook.identity.node is None:
             return ast.unparse(spelling.node).replace("'", '"')
-        if not spelling.inner:
+        if isinstance(spelling.node, ast.Import | ast.ImportFrom):
+            return ast.unparse(spelling.node)
+        if not spelling.inner and isinstance(spelling.node, ast.expr):
             text = moved(theirs, spelling.node)
             return ast.unparse(spelling.node) if text is None else text
         span = theirs.span(spelling.node)
@@ -264,6 +328,8 @@ class _Wire:
 
     def _held(self, part: Part) -> str:
         """The expression with the object's name in the place of `self`."""
+        if any(part.spelling.statements()):
+            self._stop(self._at(self.hook.place), "the name of the server is worked out in several steps", "name the server here by hand")
         text = self._text(part.spelling)
         tree = ast.parse(text, mode="eval")
         selves = [n for n in descend(tree) if isinstance(n, ast.Name) and n.id == "self"]
@@ -281,7 +347,11 @@ class _Wire:
                 "name or capabilities belong to an object whose constructor was not found here",
                 "assign them to the boundary by hand",
             )
-        return below(self.module, start.node.body[-1], f"{self.handle}.{name} = lambda: {self._text(part.spelling)}\n")
+        last = start.node.body[-1]
+        if any(part.spelling.statements()):
+            function = self._free(f"mcp_{name}")
+            return below(self.module, last, f"\n{self._function(function, part)}\n\n{self.handle}.{name} = {function}\n")
+        return below(self.module, last, f"{self.handle}.{name} = lambda: {self._text(part.spelling)}\n")
 
     def _placed(self, after: int, lines: list[str]) -> Edit:
         body, newline = self.module.tree.body, self.source.newline
@@ -293,7 +363,7 @@ class _Wire:
         at = next_line(self.source, self.module.span(previous).end)
         # A blank line above, unless one constant follows another; and one below if something follows at once.
         plain = isinstance(previous, ast.Assign | ast.AnnAssign) and previous.lineno == previous.end_lineno
-        lead = "" if plain and text.count("\n") == 1 else "\n"
+        lead = "" if plain and text.count("\n") == 1 else "\n\n" if text.startswith("def ") else "\n"
         following = body[after + 1] if after + 1 < len(body) else None
         gap = self.source.utf8[at : start_of(self.module, following)] if following is not None else b""
         tail = "" if following is None or gap[: len(newline)] == newline.encode() else "\n"

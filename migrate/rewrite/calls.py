@@ -37,7 +37,7 @@ def is_starred(call: cst.Call) -> bool:
     return any(argument.star for argument in call.args)
 
 
-def rename(tree: Tree, argument: cst.Arg, name: str) -> Edit:
+def renamed(tree: Tree, argument: cst.Arg, name: str) -> Edit:
     """Gives a keyword another name."""
     assert argument.keyword is not None
     return Edit(tree.span(argument.keyword), name)
@@ -45,7 +45,7 @@ def rename(tree: Tree, argument: cst.Arg, name: str) -> Edit:
 
 def named(tree: Tree, argument: cst.Arg, name: str) -> Edit:
     """Gives a positional argument its name."""
-    start = tree.span(argument.value).start
+    start = tree.span(argument).start  # before its parentheses, where it has some
     return Edit(Span(start, start), f"{name}=")
 
 

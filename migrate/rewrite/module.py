@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import ast
-import hashlib
-import re
 from collections.abc import Collection, Iterable, Iterator
 from enum import Enum
-from functools import cache
-from importlib import resources
 
-from .. import __version__, runtime
+from .. import __version__
+from . import written
 from .joined import joined
 
 FILE_NAME = "mcp_stateless.py"
@@ -88,10 +85,6 @@ Written by mcp-migrate {version} for this server, which owns it. As long as nobo
 may add parts to it; to get it anew, delete it and run `mcp-migrate fix`."""
 _CLIENT_ORIGIN = """\
 Written by mcp-migrate {version} for this client, which owns it. To get it anew, delete it and run `mcp-migrate fix`."""
-_BLOCK = re.compile(r"\s*# \[(?P<end>/?)(?P<part>\w+)\]")
-_INLINE = re.compile(r"  # -(?P<part>\w+): (?P<text>.+)")
-_WIDTH = 120
-_SEAL = re.compile(r"^# parts: (?P<parts>[a-z_ ]*); digest: (?P<digest>[0-9a-f]{16})\n", re.MULTILINE)
 
 
 def complete(parts: Iterable[Part]) -> frozenset[Part]:
@@ -107,30 +100,21 @@ def render(parts: frozenset[Part], newline: str = "\n") -> str:
     """The text of the module with these parts and what they need."""
     chosen = complete(parts)
     texts = [_text(name, chosen) for name in (FILE_NAME, *(f"hosts/{part.value}.py" for part in _IN_FOLDER if part in chosen))]
-    body = _without_unused_imports(joined(texts[0], texts[1:]) if len(texts) > 1 else texts[0])
-    names = " ".join(part.value for part in Part if part in chosen and part not in complete(chosen - {part}))
-    return _sealed(re.sub(r"\n{4,}", "\n\n\n", body), _ORIGIN.format(version=__version__), names, newline)
+    body = written.without_unused_imports(joined(texts[0], texts[1:]) if len(texts) > 1 else texts[0])
+    names = (part.value for part in Part if part in chosen and part not in complete(chosen - {part}))
+    return written.seal(body, _ORIGIN.format(version=__version__), names, newline)
 
 
 def client(newline: str = "\n") -> str:
     """The text of the module that `fix` writes beside a hand-written client; it has no parts that could be missing."""
-    return _sealed(_source(CLIENT_FILE_NAME), _CLIENT_ORIGIN.format(version=__version__), "", newline)
-
-
-def _sealed(text: str, origin: str, names: str, newline: str) -> str:
-    summary, rest = text.rstrip("\n").split('\n"""\n', 1)
-    head, tail = f'{summary}\n\n{origin}\n"""\n', f"{rest}\n"
-    sealed = f"{head}# parts: {names}; digest: {_digest(names, head + tail)}\n{tail}"
-    return sealed.replace("\n", newline)
+    return written.seal(written.source(CLIENT_FILE_NAME), _CLIENT_ORIGIN.format(version=__version__), (), newline)
 
 
 def parts_of(text: str) -> frozenset[Part] | None:
     """The parts of a module that `render` wrote and nobody has changed since; None for any other text."""
-    plain = text.replace("\r\n", "\n").replace("\r", "\n")
-    seal = _SEAL.search(plain)
-    if seal is None or _digest(seal["parts"], plain[: seal.start()] + plain[seal.end() :]) != seal["digest"]:
+    names = written.parts(text)
+    if names is None:
         return None
-    names = seal["parts"].split()
     # A later version may know parts that this one does not.
     return complete(map(Part, names)) if {*names} <= {part.value for part in Part} else None
 
@@ -169,45 +153,5 @@ def notified(constants: Iterable[ast.Constant]) -> Iterator[Part]:
                 yield Part.LISTEN
 
 
-@cache
-def _source(name: str) -> str:
-    return resources.files(runtime).joinpath(name).read_text(encoding="utf-8")
-
-
 def _text(name: str, chosen: frozenset[Part]) -> str:
-    return "\n".join(_lines(_source(name).splitlines(), chosen))
-
-
-def _lines(lines: list[str], chosen: frozenset[Part]) -> Iterator[str]:
-    """The lines of the chosen parts. A block may lie in another one; an inline mark names what to cut without the part."""
-    open_blocks: list[bool] = []
-    for line in lines:
-        if block := _BLOCK.fullmatch(line):
-            if block["end"]:
-                open_blocks.pop()
-            else:
-                open_blocks.append(Part(block["part"]) in chosen)
-        elif all(open_blocks):
-            if inline := _INLINE.search(line):
-                line = line[: inline.start()]
-                if Part(inline["part"]) not in chosen:
-                    line = line.replace(inline["text"], "")
-            yield line
-
-
-def _without_unused_imports(text: str) -> str:
-    tree = ast.parse(text)
-    used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)} | {"annotations"}
-    lines = text.split("\n")
-    for node in tree.body:
-        if isinstance(node, (ast.Import, ast.ImportFrom)):
-            names = [alias.name for alias in node.names if alias.name in used]
-            lead = f"from {node.module} import" if isinstance(node, ast.ImportFrom) else "import"
-            line = f"{lead} {', '.join(names)}" if names else "\0"
-            several = "\n    ".join([f"{lead} (", *(f"{name}," for name in names)]) + "\n)"
-            lines[node.lineno - 1] = line if len(line) <= _WIDTH else several
-    return "\n".join(line for line in lines if line != "\0")
-
-
-def _digest(names: str, text: str) -> str:
-    return hashlib.sha256(f"{names}\n{text}".encode()).hexdigest()[:16]
+    return "\n".join(written.lines(written.source(name), {part.value for part in chosen}))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from ..facts.model import FileFacts
@@ -65,6 +65,23 @@ def uses(name: str, aliases: Sequence[ast.alias], module: Module, inference: Inf
             for found in re.finditer(rf"(?<![\w.]){re.escape(name)}\b", text):
                 at = start + len(text[: found.start()].encode())
                 yield Span(at, at + len(name.encode()))
+
+
+def replaced(
+    statement: ast.ImportFrom,
+    alias: ast.alias,
+    spell: Callable[[ast.AST], tuple[str, Sequence[Import]]],
+    tree: Tree,
+    module: Module,
+    inference: Inference,
+) -> Iterator[Edit | Import]:
+    """Takes one name out of an import, and writes at each use what `spell` says, with the imports that this needs."""
+    name = alias.asname or alias.name
+    for span in uses(name, [alias], module, inference):
+        text, needs = spell(module.at(span) or statement)
+        yield Edit(span, text)
+        yield from needs
+    yield from _taken_out(statement, {alias}, tree, module)
 
 
 def is_shared(name: str, aliases: Sequence[ast.alias], module: Module, inference: Inference, others: Sequence[FileFacts]) -> bool:

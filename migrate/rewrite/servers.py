@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import weakref
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import PurePosixPath
 from weakref import WeakKeyDictionary
@@ -49,6 +49,9 @@ class Answer:
     named: bool = True  # False: no code calls the server anything
     lost: tuple[tuple[str, Span, str], ...] = ()  # what only a session could keep: path, place and text
     home: str = ""  # the file that makes the boundary object, where it is another one
+    behind: bool = False  # its dispatcher has a boundary for another transport
+    fed: bool = False  # messages from standard input surely reach its dispatcher
+    reached: bool = True  # these, or those of an endpoint
 
 
 def answers(project: Project, path: str, era: Era) -> tuple[Answer, ...]:
@@ -114,19 +117,44 @@ def unit(project: Project, path: str) -> tuple[Code, Unit] | None:
     return (code, found) if found is not None and found.module.source.path == path else None
 
 
-def is_for(fact: Dispatcher, answer: Answer, project: Project, path: str, era: Era) -> bool:
-    """Whether a fact is the first one that speaks of the dispatcher of this answer."""
-    found = answers(project, path, era)
+def told(fact: Dispatcher, project: Project, path: str, era: Era) -> Iterator[Answer]:
+    """The answers that a fact has to tell: each answer is told once, by the fact that is nearest to the dispatcher which it is about."""
     file = project.files[path]
-    facts = sorted((f for f in file.facts if isinstance(f, Dispatcher) and not project.settled(file, f, Era.DUAL)), key=lambda f: f.span)
-    mine = [f for f in facts if _nearest(f, found, path) is answer]
-    return bool(mine) and mine[0] == fact
+    wired = project.settled(file, fact, Era.DUAL)
+    dispatchers = sorted((one for one in file.facts if isinstance(one, Dispatcher)), key=lambda one: one.span)
+    facts = [one for one in dispatchers if project.settled(file, one, Era.DUAL) is wired]
+    found = answers(project, path, era)
+    if not wired:
+        found = tuple(answer for answer in found if not answer.behind) or found
+    else:
+        # A file may be imported by one with a boundary, and have a loop of its own all the same.
+        alone = len(facts) == len(dispatchers)
+        found = tuple(answer for answer in found if answer.behind or (answer.fed and alone))
+    if not found or not facts:
+        return
+    teller: dict[int, Dispatcher] = {}
+    if not wired:
+        for one in facts:
+            teller.setdefault(id(_nearest(one, found, path)), one)
+    rest = [answer for answer in found if id(answer) not in teller]
+    if rest and _servers(project, era).tells(path):
+        said = {(answer.path, answer.at, answer.reason) for answer in found if id(answer) in teller}
+        for answer in rest:
+            # What nothing calls is told where nothing else is.
+            if answer.reached and (key := (answer.path, answer.at, answer.reason)) not in said:
+                said.add(key)
+                teller[id(answer)] = min(facts, key=lambda f: _distance(answer, f, path))
+    yield from (answer for answer in found if teller.get(id(answer)) == fact)
 
 
 def _nearest(fact: Dispatcher, found: Iterable[Answer], path: str) -> Answer:
     inside = [answer for answer in found if answer.path == path and answer.span.contains(fact.span)]
     rest = sorted(found, key=lambda answer: (answer.wiring is None, answer.path != path, abs(answer.span.start - fact.span.start)))
     return min(inside, key=lambda answer: answer.span.end - answer.span.start) if inside else rest[0]
+
+
+def _distance(answer: Answer, fact: Dispatcher, path: str) -> int:
+    return abs(answer.span.start - fact.span.start) if answer.path == path else fact.span.start
 
 
 def _servers(project: Project, era: Era) -> _Servers:
@@ -144,6 +172,7 @@ class _Servers:
         self._answers: dict[str, tuple[Answer, ...]] = {}
         self._parts: dict[str, frozenset[Part]] = {}
         self._work: dict[str, Work | None] = {}
+        self._origin: dict[str, str] = {}  # the file whose dispatchers the answers of a file are about
         # The code of one folder only: the trees of all modules at once would be the largest thing in memory.
         self._open: tuple[str, Hooks] | None = None
         self._found: dict[Unit, tuple[Answer, ...]] = {}
@@ -155,6 +184,16 @@ class _Servers:
             except RecursionError:  # some of the proof follows an `elif` chain down, a level a branch
                 self._answers[path] = tuple(_too_deep(path, fact) for fact in self.project.of(path, Dispatcher))
         return self._answers[path]
+
+    def tells(self, path: str) -> bool:
+        """Whether a file is the one to tell what none of its facts is nearest to: several may share the dispatchers of another."""
+        origin = self._origin.get(path, path)
+        if origin == path:
+            return True
+        if any(isinstance(fact, Dispatcher) for fact in self.project.files[origin].facts):
+            return False
+        others = (other for other, file in self.project.files.items() if any(isinstance(fact, Dispatcher) for fact in file.facts))
+        return next((other for other in others if self.answers(other) and self._origin.get(other) == origin), path) == path
 
     def parts(self, folder: str) -> frozenset[Part]:
         """What all servers of a folder use, so that each of them writes the same file."""
@@ -198,6 +237,7 @@ class _Servers:
             if one not in self._found:
                 self._found[one] = tuple(self._answer(found, hooks.code) for found in hooks.find(one))
             if self._found[one]:
+                self._origin[path] = one.module.source.path
                 return self._found[one]
         return ()
 
@@ -215,7 +255,7 @@ class _Servers:
         for other in behind:
             if (doubt := asking.elsewhere(other.module, stdio=stdio)) is not None:
                 way_out = "make `MCP` of the server's module known there, and use it by hand"
-                return _blocked(Blocker(other, doubt.span, doubt.reason, way_out))
+                return _blocked(Blocker(other, doubt.span, doubt.reason, way_out, behind=found.borrowed is not None, fed=found.fed))
         place = found.place
         source = place.unit.module.source
         span = place.unit.module.span(place.function.node) if place.function else Span(0, len(source.utf8))
@@ -224,14 +264,18 @@ class _Servers:
         wired = wire(found, Tree(source), self.era, package=package, publishes=publishes)
         home = found.borrowed[0].module.source.path if found.borrowed else ""
         if isinstance(wired, Blocker):
-            return Answer(source.path, span, place.name, None, wired.reason, wired.way_out, wired.span, home=home)
+            reason, way_out = wired.reason, wired.way_out
+            return Answer(source.path, span, place.name, None, reason, way_out, wired.span, home=home, behind=bool(home), fed=found.fed)
         if found.borrowed is None and not is_ours(self.project, source.path):
             reason = f"{file_name(source.path)} exists, and is not as `fix` writes it"
-            return Answer(source.path, span, place.name, None, reason, "rename it, or delete it when it was written by `fix`", span)
+            way_out = "rename it, or delete it when it was written by `fix`"
+            return Answer(source.path, span, place.name, None, reason, way_out, span, fed=found.fed)
         lost = tuple((m.source.path, m.span(one.node), m.text(one.node)) for one in found.lost if (m := one.place.unit.module))
         # Around an application it stands before all functions of the module.
         function = "" if wired.parts & {Part.ASGI, Part.WSGI, Part.FASTAPI_ROUTE} else place.name
-        return Answer(source.path, span, function, wired, named=found.identity.named, lost=lost, home=home)
+        return Answer(
+            source.path, span, function, wired, named=found.identity.named, lost=lost, home=home, behind=bool(home), fed=found.fed
+        )
 
     def _behind(self, code: Code, unit: Unit) -> Iterator[Unit]:
         """The modules behind the dispatcher's that may ask the client, or keep what it has set, by themselves."""
@@ -257,7 +301,8 @@ def _too_deep(path: str, fact: Dispatcher) -> Answer:
 
 def _blocked(blocker: Blocker) -> Answer:
     path = blocker.unit.module.source.path
-    return Answer(path, blocker.span, "", None, blocker.reason, blocker.way_out, blocker.span, blocker.served)
+    answer = Answer(path, blocker.span, "", None, blocker.reason, blocker.way_out, blocker.span, blocker.served)
+    return replace(answer, behind=blocker.behind, fed=blocker.fed, reached=blocker.reached)
 
 
 def _near(code: Code, unit: Unit, project: Project) -> Iterator[Unit]:

@@ -8,7 +8,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from .types import Known, parse
+from .types import URI, URL, Instance, Known, members, parse
 
 # What the SDK's own annotations leave open.
 _SESSION = "mcp.client.session.ClientSession"
@@ -17,6 +17,7 @@ _STREAMS = "AsyncContext[tuple[Any, Any]]"
 _FIELDS: Mapping[str, str] = {
     "mcp.server.fastmcp.server.Context.session": "mcp.server.session.ServerSession",
     "mcp.server.mcpserver.context.Context.session": "mcp.server.session.ServerSession",
+    "mcp.server.lowlevel.server.Server.request_context": "mcp.shared.context.RequestContext[mcp.server.session.ServerSession]",
     "mcp.server.context.ServerRequestContext.session": "mcp.server.session.ServerSession",
     "mcp.shared.context.RequestContext.session": "mcp.server.session.ServerSession | mcp.client.session.ClientSession",
     "mcp.server.fastmcp.server.FastMCP._mcp_server": _SERVER,
@@ -33,10 +34,22 @@ _RESULTS: Mapping[str, str] = {
     "mcp.client.streamable_http.streamable_http_client": "AsyncContext[tuple[Any, Any, Any]]",
     "mcp.client.streamable_http.streamablehttp_client": "AsyncContext[tuple[Any, Any, Any]]",
     "mcp.server.stdio.stdio_server": _STREAMS,
+    # What takes its place gives a `Client`, which has the same methods.
+    "mcp.shared.memory.create_connected_server_and_client_session": "AsyncContext[mcp.client.client.Client]",
     "mcp.client.session_group.ClientSessionGroup.connect_to_server": f"Awaitable[{_SESSION}]",
     "mcp.server.fastmcp.server.Context.elicit": "Awaitable[mcp.server.elicitation.AcceptedElicitation"
     " | mcp.server.elicitation.DeclinedElicitation | mcp.server.elicitation.CancelledElicitation]",
 }
+# Private parts that code reaches for.
+_PRIVATE: Mapping[str, frozenset[str]] = {
+    _SERVER: frozenset(
+        {
+            "_handle_message", "_handle_request", "_handle_notification", "_tool_cache", "_get_cached_tool_definition",
+            "_make_error_result",
+        }
+    ),
+    "mcp.server.session.ServerSession": frozenset({"_initialization_state"}),
+}  # fmt: skip
 _SELF = ("__aenter__", "__enter__")
 # What these had under their older names is still asked for where the class has been renamed already.
 _FORMER: Mapping[str, str] = {
@@ -51,6 +64,7 @@ class Api:
 
     def __init__(self, table: Mapping[str, Any]) -> None:
         self.old, self.new = table["1"], table["2"]
+        self._new_names: dict[str, bool] = {}
 
     def is_module(self, name: str) -> bool:
         return name in self.old["modules"] or name in self.new["modules"]
@@ -105,6 +119,8 @@ class Api:
     def owner(self, cls: str, attribute: str) -> str | None:
         """The class that defines a field, property, method or nested class."""
         for base in self.bases(cls):
+            if attribute in _PRIVATE.get(base, ()):
+                return base
             for release in (self.old, self.new):
                 entry = release["classes"].get(base)
                 if entry is not None and (attribute in entry["fields"] or attribute in entry["methods"]):
@@ -120,8 +136,29 @@ class Api:
         for release in (self.old, self.new):
             entry = release["classes"].get(owner)
             if entry is not None and name in entry["fields"]:
-                return parse(entry["fields"][name])
+                return Instance(URI) if owner is not None and name == "uri" and self.is_text_now(owner) else parse(entry["fields"][name])
         return None
+
+    def is_text_now(self, cls: str) -> bool:
+        """Whether the field `uri` of a class was an `AnyUrl`, and is plain text now."""
+        old = self.old["classes"].get(cls, {}).get("fields", {}).get("uri")
+        moved = cls.replace("mcp.server.fastmcp.", "mcp.server.mcpserver.")
+        return bool(old == URL and self.new["classes"].get(moved, {}).get("fields", {}).get("uri") == "str")
+
+    def is_union(self, cls: str) -> bool:
+        """Whether a class was a wrapper around one of several models (`.root`), and is their plain union now."""
+        entry = self.old["classes"].get(cls)
+        return bool(entry is not None and entry.get("model") == ["root"] and cls not in self.new["classes"] and cls.startswith("mcp.types."))
+
+    def has_new_names(self, cls: str) -> bool:
+        """Whether a dump of a model, with all that it holds, has other keys now: its fields are in snake case, its aliases are not."""
+        if cls not in self._new_names:
+            self._new_names[cls] = False  # for models that hold themselves
+            old, new = self.old["classes"].get(cls, {}), self.new["classes"].get(cls)
+            own = any(self.renamed(cls, name) for name in old.get("fields", ()))
+            held = (parse(text) for text in (new or old).get("fields", {}).values())
+            self._new_names[cls] = own or any(self.has_new_names(name) for known in held for name in _named(known))
+        return self._new_names[cls]
 
     def is_method(self, cls: str, name: str) -> bool:
         owner = self.owner(cls, name)
@@ -173,6 +210,16 @@ class Api:
             if entry is not None and method in entry["methods"]:
                 return str(entry["methods"][method])
         return None
+
+
+def _named(known: Known | None) -> Iterator[str]:
+    """The classes of the SDK that a type speaks of."""
+    for one in members(known):
+        if isinstance(one, Instance):
+            if one.name.startswith("mcp."):
+                yield one.name
+            for inner in one.args:
+                yield from _named(inner)
 
 
 @cache

@@ -10,9 +10,10 @@ import ast
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Protocol
 
+from ..facts.gates import HANDLER_MODULE
 from .api import Api
 from .modules import COMPREHENSIONS, Binding, Def, How, Module, Scope, dotted, looped
-from .types import NONE, OWN, ClassOf, Either, Function, Instance, Known, ModuleOf, either, is_open, members
+from .types import ADAPTER, NONE, OWN, ClassOf, Either, Function, Instance, Known, ModuleOf, either, is_open, members
 
 _MAX_DEPTH = 40
 _ITERATES = frozenset({"list", "set", "frozenset", "sorted", "reversed", "iter", "tuple", "filter", "deque"})
@@ -44,8 +45,20 @@ _GENERIC = {
     "AsyncGenerator": "AsyncIterable",
     "AsyncIterable": "AsyncIterable",
     "Generator": "list",
+    "ContextVar": "ContextVar",
 }
 _BUILTINS = frozenset({"str", "int", "float", "bool", "bytes", "dict", "list", "tuple", "set", "object", "None"})
+_SERVER = "mcp.server.lowlevel.server.Server"
+_CONTEXT = "mcp.shared.context.RequestContext"
+# Classes of pydantic that the SDK's own are made with; where they are imported from, and where they are defined.
+_PYDANTIC: Mapping[str, str] = {
+    **{f"pydantic.{name}": f"pydantic.networks.{name}" for name in ("AnyUrl", "FileUrl", "AnyHttpUrl", "HttpUrl")},
+    **{f"pydantic.networks.{name}": f"pydantic.networks.{name}" for name in ("AnyUrl", "FileUrl", "AnyHttpUrl", "HttpUrl")},
+    "pydantic.BaseModel": "pydantic.main.BaseModel",
+    "pydantic.main.BaseModel": "pydantic.main.BaseModel",
+    "pydantic.TypeAdapter": ADAPTER,
+    "pydantic.type_adapter.TypeAdapter": ADAPTER,
+}
 _FIRST_WAITS = frozenset({"wait_for", "shield", "ensure_future", "create_task", "wait"})
 _RUNS = frozenset({"run", "run_until_complete"})
 # What v1 handed to functions that its decorators took, by decorator and position.
@@ -57,6 +70,9 @@ _HANDED: Mapping[str, tuple[str, ...]] = {
         "mcp.types.CompletionArgument",
         "mcp.types.CompletionContext",
     ),
+    "mcp.server.lowlevel.server.Server.read_resource": ("pydantic.networks.AnyUrl",),
+    "mcp.server.lowlevel.server.Server.subscribe_resource": ("pydantic.networks.AnyUrl",),
+    "mcp.server.lowlevel.server.Server.unsubscribe_resource": ("pydantic.networks.AnyUrl",),
 }
 
 
@@ -229,6 +245,12 @@ class Inference:
             if isinstance(inner, Function):  # anyio.run(main)
                 inner = self._result(inner, None, module)
             return self._waited(inner)
+        if name == "raises" and isinstance(func, ast.Attribute | ast.Name):
+            caught = self._raised(first, module)
+            return Instance("Context", (Instance("ExceptionInfo", (caught,)),)) if caught is not None else None
+        if name == "gather" and isinstance(first, ast.Starred):
+            item = self._item(self.type(first.value, module))
+            return Instance("Awaitable", (Instance("list", (self._waited(item),)),)) if item is not None else None
         if name == "gather":
             waited = [self._waited(self.type(argument, module)) for argument in node.args if not isinstance(argument, ast.Starred)]
             return Instance("Awaitable", (Instance("tuple", tuple(waited)),)) if any(waited) else None
@@ -264,6 +286,8 @@ class Inference:
     def _result(self, callee: Known, node: ast.Call | None, module: Module) -> Known | None:
         """What a call gives."""
         if isinstance(callee, ClassOf):
+            if callee.name == ADAPTER and not callee.args and node is not None and node.args:
+                return Instance(ADAPTER, (self.annotated(node.args[0], module),))
             return Instance(callee.name, callee.args)
         if not isinstance(callee, Function):
             if isinstance(callee, Instance):
@@ -273,7 +297,7 @@ class Inference:
         if OWN in callee.name:
             return self._own_result(callee)
         bound = callee.bound
-        if isinstance(bound, Instance) and bound.name in ("list", "dict", "tuple"):
+        if isinstance(bound, Instance) and bound.name in ("list", "dict", "tuple", "ContextVar"):
             return self._container_result(bound, callee.name.rpartition(".")[2], node, module)
         name = callee.name.rpartition(".")[2]
         if name in ("model_validate", "model_validate_json", "model_construct", "parse_obj", "parse_raw") and isinstance(bound, ClassOf):
@@ -306,6 +330,8 @@ class Inference:
                     return Instance("tuple", (key, value))
                 case "copy":
                     return bound
+        elif bound.name == "ContextVar":
+            return args[0] if name == "get" and args else None
         elif name in ("pop", "popleft"):
             return self._item(bound)
         elif name == "copy":
@@ -330,8 +356,12 @@ class Inference:
                 if inner is not None:
                     return ClassOf(inner)
                 return Function(f"{name}.{attr}", one)
-            case Instance(name=name) if name in ("list", "dict", "tuple", "str"):
+            case Instance(name="ExceptionInfo", args=(inside,)):
+                return inside if attr == "value" else None
+            case Instance(name=name) if name in ("list", "dict", "tuple", "str", "ContextVar"):
                 return Function(f"{name}.{attr}", one)
+            case Instance(name=name, args=[Instance() as session, *_]) if name == _CONTEXT and attr == "session":
+                return session
             case Instance(name=name):
                 inner = self.api.nested(name, attr)
                 if inner is not None:
@@ -350,16 +380,20 @@ class Inference:
 
     def symbol(self, module: str, name: str) -> Known | None:
         """What a name of an SDK module stands for."""
+        if module == "pydantic":
+            return self._imported(f"pydantic.{name}", None)  # type: ignore[arg-type]
         canonical = self.api.exported(module, name)
         if canonical is None:
             return None
+        if canonical == "mcp.server.lowlevel.server.request_ctx":
+            return Instance("ContextVar", (Instance(_CONTEXT, (Instance("mcp.server.session.ServerSession"),)),))
         if self.api.is_class(canonical):
             return ClassOf(canonical)
         if self.api.is_module(canonical):
             return ModuleOf(canonical)
         if self.api.is_function(canonical):
             return Function(canonical)
-        return None
+        return ClassOf(_PYDANTIC[canonical]) if canonical in _PYDANTIC else None
 
     # -- names -----------------------------------------------------------------
     def _name(self, node: ast.Name, module: Module) -> Known | None:
@@ -381,22 +415,14 @@ class Inference:
 
     def _filled(self, node: ast.Name, module: Module) -> Known | None:
         """The items that are appended to a list, or stored in a dict, of this name in the same scope."""
-        items: list[Known | None] = []
-        name = "list"
-        for call in (*module.calls.get("append", ()), *module.calls.get("extend", ()), *module.calls.get("add", ())):
-            match call.func:
-                case ast.Attribute(value=ast.Name(id=node.id), attr=attr) if call.args and _same_scope(call, node, module):
-                    item = self.type(call.args[0], module)
-                    items.append(self._item(item) if attr == "extend" else item)
-        for statement in module.nodes:
-            match statement:
-                case ast.Assign(targets=[ast.Subscript(value=ast.Name(id=node.id))], value=value) if _same_scope(statement, node, module):
-                    items.append(self.type(value, module))
-                    name = "dict"
-        if not items:
+        return self._items(((how, value) for how, at, value in module.filled.get(node.id, ()) if _same_scope(at, node, module)), module)
+
+    def _items(self, filled: Iterable[tuple[str, ast.expr]], module: Module) -> Known | None:
+        found = [(how, self.type(value, module)) for how, value in filled]
+        if not found:
             return None
-        item = either(items)
-        return Instance("dict", (None, item)) if name == "dict" else Instance(name, (item,))
+        item = either(self._item(known) if how == "extend" else known for how, known in found)
+        return Instance("dict", (None, item)) if found[0][0] == "[]" else Instance("list", (item,))
 
     def bindings(self, name: str, node: ast.AST, module: Module) -> list[Binding]:
         """What a name may have been given where it is used."""
@@ -514,6 +540,25 @@ class Inference:
                 return self._imported(binding.target, module)
             case How.RAISED:
                 return self._raised(binding.value, module)
+            case How.OTHER:
+                return self._captured(binding.node, module)
+        return None
+
+    def _captured(self, node: ast.AST, module: Module) -> Known | None:
+        """What a pattern binds; what `x += y` adds to a list."""
+        match node:
+            case ast.AugAssign(op=ast.Add(), value=value):
+                return self.type(value, module)
+            case ast.MatchAs(pattern=ast.pattern() as inner):
+                return self._matched(inner, module)
+            case ast.MatchAs():
+                above = module.parents.get(node)
+                outer = module.parents.get(above) if isinstance(above, ast.match_case) else None
+                if isinstance(outer, ast.Match):
+                    return self.type(outer.subject, module)
+                if isinstance(above, ast.MatchClass) and node in above.kwd_patterns:
+                    name = above.kwd_attrs[above.kwd_patterns.index(node)]
+                    return self._attribute(self.annotated(above.cls, module), name)
         return None
 
     def _raised(self, node: ast.expr | None, module: Module) -> Known | None:
@@ -549,6 +594,8 @@ class Inference:
         head = dotted.partition(".")[0]
         if head in ("mcp", "mcp_types") and not self.world.is_shadowed(module):
             return self.dotted(dotted)
+        if head == "pydantic":
+            return ClassOf(_PYDANTIC[dotted]) if dotted in _PYDANTIC else ModuleOf(dotted) if dotted == "pydantic" else None
         found = self.world.locate(dotted, module)
         if found is None:
             return None
@@ -557,6 +604,10 @@ class Inference:
         for part in rest.split(".") if rest else []:
             known = self._attribute(known, part)
         return known
+
+    def dotted_name(self, name: str, module: Module) -> Known | None:
+        """What an absolute dotted name leads to, as imports of a file see it."""
+        return self._imported(name, module)
 
     def dotted(self, name: str) -> Known | None:
         """What a dotted name of the SDK stands for."""
@@ -664,6 +715,11 @@ class Inference:
                 return found
             given.append(found)
         filled = [known for known in given if known != NONE and not _is_empty(known)]
+        if not filled and any(map(_is_empty, given)):
+            # `self.x = []` says nothing about the items that methods append.
+            items = ((how, value) for how, at, value in module.filled.get(f"self.{attr}", ()) if _inside(at, node, module))
+            held = self._items(items, module)
+            filled = [held] if held is not None else []
         return either(filled) if filled else (either(given) if given else None)
 
     def _parameter(self, binding: Binding, name: str, module: Module) -> Known | None:
@@ -704,7 +760,8 @@ class Inference:
         for decorator in function.decorator_list:
             called = decorator.func if isinstance(decorator, ast.Call) else decorator
             known = self.type(called, module) if isinstance(called, ast.Attribute) else None
-            types = _HANDED.get(known.name, ()) if isinstance(known, Function) else ()
+            name = known.name.replace(f"{HANDLER_MODULE}{OWN}", f"{OWN}{_SERVER}.") if isinstance(known, Function) else ""
+            types = _HANDED.get(name.rpartition(OWN)[2], ())
             offset = place - (1 if isinstance(module.parents.get(function), ast.ClassDef) else 0)
             if 0 <= offset < len(types) and types[offset]:
                 return Instance(types[offset])
@@ -821,6 +878,9 @@ class Inference:
             return self.api.alias(canonical) if canonical is not None else None
         if isinstance(node, ast.Name):
             for binding in self.bindings(node.id, node, module):
+                if binding.how is How.VALUE and isinstance(binding.value, ast.Call) and _last(binding.value) == "TypeVar":
+                    bound = next((word.value for word in binding.value.keywords if word.arg == "bound"), None)
+                    return self.annotated(bound, module) if bound is not None else None
                 if binding.how is How.VALUE and isinstance(binding.value, ast.BinOp | ast.Subscript) and not binding.path:
                     key = ("alias", binding)
                     if key not in self._busy:

@@ -160,6 +160,22 @@ class Module:
         return found
 
     @cached_property
+    def filled(self) -> dict[str, list[tuple[str, ast.AST, ast.expr]]]:
+        """What is put into containers, by their text (`x`, `self.x`): how (`append`, `extend`, `[]`), where, and the value."""
+        found: dict[str, list[tuple[str, ast.AST, ast.expr]]] = defaultdict(list)
+        for how, name in (("append", "append"), ("extend", "extend"), ("append", "add"), ("append", "appendleft")):
+            for call in self.calls.get(name, ()):
+                if isinstance(call.func, ast.Attribute) and len(call.args) == 1:
+                    found[dotted(call.func.value)].append((how, call, call.args[0]))
+        for node in self.nodes:
+            match node:
+                case ast.Assign(targets=[ast.Subscript(value=container)], value=value):
+                    found[dotted(container)].append(("[]", node, value))
+                case ast.AugAssign(target=ast.Attribute() as container, op=ast.Add(), value=value):
+                    found[dotted(container)].append(("extend", node, value))
+        return found
+
+    @cached_property
     def tested(self) -> frozenset[str]:
         """The names and attributes, as text, whose class some test or pattern asks for."""
         found = set()

@@ -9,6 +9,7 @@ from functools import cached_property
 from pathlib import PurePosixPath
 
 from ..facts.model import FileFacts, Symbol
+from . import majors
 from .api import Api, load
 from .infer import Inference
 from .modules import Module
@@ -50,6 +51,9 @@ class Program:
             same = (path for path in before._modules if path in files and files[path].source is before.files[path].source)
             self._modules.update((path, before._modules[path]) for path in same)
         self._shadowed: dict[str, bool] = {}
+        # What speaks for either major goes away while files are fixed: the first look decides.
+        self._both: dict[str, bool] = {} if before is None else before._both
+        self._majors: dict[str, int] = {} if before is None else before._decided()
         self._symbols: dict[str, tuple[Symbol, ...]] = {}
         self.memo: dict[str, object] = {}  # what rules have worked out about the whole program
         self._fields: dict[str, frozenset[str]] = {}
@@ -64,13 +68,30 @@ class Program:
     def _found(self, path: str) -> Iterator[Symbol]:
         if any(word in self.files[path].source.utf8 for word in _WORDS):
             module = self.module_at(path)
-            if not self.is_shadowed(module):
+            if not self.is_shadowed(module) and not self.supports_both(path):
                 yield from Symbols(module, self.inference).all()
 
     @cached_property
     def servers(self) -> list[Server]:
         """The FastMCP servers, with what is done with each."""
         return servers(self, {path: self.symbols(path) for path in self.files})
+
+    def supports_both(self, path: str) -> bool:
+        """Whether a file imports what only one major has in one branch, and what only the other one has in another."""
+        if path not in self._both:
+            self._both[path] = majors.supports_both(self.module_at(path), self.api)
+        return self._both[path]
+
+    def is_moved(self, path: str) -> bool:
+        """Whether a file is written for the newer release already: what looks the same in both is right there."""
+        if path not in self._majors:
+            self._majors.update(majors.decide(self))
+        return self._majors.get(path) == majors.NEW
+
+    def _decided(self) -> dict[str, int]:
+        if not self._majors:
+            self._majors.update(majors.decide(self))
+        return self._majors
 
     def type(self, node: ast.expr, module: Module) -> Known | None:
         """What an expression stands for; None where that is not known."""

@@ -4,17 +4,25 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from ..facts.model import Symbol, SymbolUse
 from .infer import Inference
 from .modules import How, Module
-from .types import OWN, ClassOf, Function, Instance, Known, ModuleOf, is_open, members
-from .vocabulary import WANTED
+from .types import ADAPTER, OWN, URI, ClassOf, Function, Instance, Known, ModuleOf, is_open, members
+from .vocabulary import FIELDS, NEAR, WANTED
 
 _DOTTED = re.compile(r"mcp(\.[A-Za-z_]\w*)+")
 _REFLECTION = frozenset({"getattr", "hasattr", "setattr", "delattr"})
 UNKNOWN = "?"
+_DUMPS = frozenset({"model_dump", "model_dump_json", "dict", "json"})
+# Texts of the SDK's own that code compares with, by what they come from.
+_SAID = {
+    "McpError": "mcp.shared.exceptions.McpError.__name__",
+    "mcp.shared.exceptions.McpError": "mcp.shared.exceptions.McpError.__name__",
+    "Timed out while waiting": "mcp.shared.exceptions.McpError.message",
+    "Timed out while waiting for response": "mcp.shared.exceptions.McpError.message",
+}
 
 
 class Symbols:
@@ -24,6 +32,8 @@ class Symbols:
         self.module = module
         self.inference = inference
         self.api = inference.api
+        absent = {name for name, near in NEAR.items() if near not in module.source.utf8}
+        self.wanted = WANTED - absent
         # What imports bring in, by its local name: the SDK's own, and everything that may hand something of it on.
         self.imported: dict[str, set[str]] = {}
         for scope in module.scopes.values():
@@ -56,6 +66,8 @@ class Symbols:
                     yield from self._class(cls, SymbolUse.PATTERN, node)
                 case ast.Constant(value=str(text)) if text.startswith("mcp.") and _DOTTED.fullmatch(text):
                     yield from self._text(node, text)
+                case ast.Constant(value=str(text)) if text in _SAID:
+                    yield self._symbol(node, _SAID[text], SymbolUse.TEXT)
 
     def _symbol(self, node: ast.AST, key: str, use: SymbolUse, *, sure: bool = True) -> Symbol:
         return Symbol(self.module.span(node), key, self.module.qualified(node), use, sure)
@@ -70,7 +82,7 @@ class Symbols:
                 yield self._symbol(alias, f"{node.module}.{alias.name}", SymbolUse.IMPORT)
 
     def _attribute(self, node: ast.Attribute) -> Iterator[Symbol]:
-        if node.attr not in WANTED and _root(node) not in self.roots:
+        if node.attr not in self.wanted and _root(node) not in self.roots:
             return
         base = self.inference.type(node.value, self.module)
         if isinstance(base, ModuleOf):
@@ -80,14 +92,14 @@ class Symbols:
             if OWN not in base.name and whole:
                 yield self._symbol(node, f"{base.name}.{node.attr}", SymbolUse.NAME)
             return
-        if node.attr not in WANTED:
+        if node.attr not in self.wanted:
             return
         use = SymbolUse.READ if isinstance(node.ctx, ast.Load) else SymbolUse.STORE
         owners = dict.fromkeys(self._owners(base, node.attr))
         certain = not is_open(base) and len([*members(base)]) == len([one for one in members(base) if self._owner(one, node.attr)])
         for owner in owners:
             yield self._symbol(node, f"{owner}.{node.attr}", use, sure=certain)
-        if base is None:
+        if base is None and node.attr not in NEAR:
             yield self._symbol(node, f"{UNKNOWN}.{node.attr}", use, sure=False)
 
     def _owners(self, known: Known | None, attr: str) -> Iterator[str]:
@@ -101,21 +113,66 @@ class Symbols:
         if not isinstance(one, Instance | ClassOf):
             return None
         if OWN in one.name:
-            return self._inherited(one.name, attr)
+            return self._inherited(one.name, attr) or (self._dumped(one.name) if attr in _DUMPS and isinstance(one, Instance) else None)
+        if one.name == ADAPTER and attr in ("dump_json", "dump_python"):
+            return next((name for name in self._held(one.args) if self.api.is_class(name)), None)
+        if one.name == URI:
+            return URI if attr in NEAR else None
         if not self.api.is_class(one.name):
             return None
+        if attr == "root" and one.name.startswith("mcp.types."):
+            return one.name  # also of what another rule has unwrapped already
         if attr == "__init__":
             return one.name
         owner = self.api.owner(one.name, attr)
         # A method of pydantic is one of every model.
-        return owner or (one.name if attr.startswith(("model_", "dict", "json", "copy", "parse_")) else None)
+        return owner or (one.name if attr.startswith(("model_", "dict", "json", "copy", "parse_", "__dict__")) else None)
+
+    def _dumped(self, name: str, depth: int = 3) -> str | None:
+        """A model of the SDK that a model of the project holds, and dumps with its own fields."""
+        path, _, qualified = name.partition(OWN)
+        module = self.inference.world.module_at(path)
+        node = module.defined.get(qualified)
+        if not isinstance(node, ast.ClassDef) or not depth or not self._is_model(node, module):
+            return None
+        for statement in node.body:
+            if isinstance(statement, ast.AnnAssign):
+                for held in self._held((self.inference.annotated(statement.annotation, module),)):
+                    if OWN in held and (inner := self._dumped(held, depth - 1)):
+                        return inner
+                    if self.api.has_new_names(held) and held.startswith("mcp.types."):
+                        return held
+        return None
+
+    def _is_model(self, node: ast.ClassDef, module: Module, depth: int = 5) -> bool:
+        for base in node.bases:
+            known = self.inference.type(base, module)
+            if isinstance(known, ClassOf) and known.name == "pydantic.main.BaseModel":
+                return True
+            if isinstance(known, ClassOf) and OWN in known.name and depth:
+                above = self.inference.world.module_at(known.name.partition(OWN)[0])
+                inner = above.defined.get(known.name.partition(OWN)[2])
+                if isinstance(inner, ast.ClassDef) and self._is_model(inner, above, depth - 1):
+                    return True
+        return False
+
+    def _held(self, items: Iterable[Known | None]) -> Iterator[str]:
+        """The classes in a container's items, however deep."""
+        for item in items:
+            for one in members(item):
+                if isinstance(one, Instance):
+                    yield one.name
+                    yield from self._held(one.args)
 
     def _inherited(self, name: str, attr: str) -> str | None:
         """The SDK class from which a class of the project has an attribute that it does not define itself."""
         path, _, qualified = name.partition(OWN)
         module = self.inference.world.module_at(path)
         node = module.defined.get(qualified)
-        if not isinstance(node, ast.ClassDef) or attr in module.scopes[node].bindings:
+        if not isinstance(node, ast.ClassDef):
+            return None
+        # A field of a model that is declared anew is still that field.
+        if attr in module.scopes[node].bindings and attr not in FIELDS:
             return None
         for base in node.bases:
             known = self.inference.type(base, module)
@@ -160,14 +217,20 @@ class Symbols:
                     yield self._symbol(node, f"{owner}.{attr}", SymbolUse.GETATTR, sure=not is_open(base))
                 if base is None:
                     yield self._symbol(node, f"{UNKNOWN}.{attr}", SymbolUse.GETATTR, sure=False)
+            case ast.Call(func=ast.Name(id="dict" | "vars" as name), args=[ast.Name() | ast.Attribute() as subject], keywords=[]):
+                if not self.inference.bindings(name, node, self.module):
+                    base = self.inference.type(subject, self.module)
+                    for owner in dict.fromkeys(self._owners(base, "__dict__")):
+                        yield self._symbol(node, f"{owner}.__dict__", SymbolUse.GETATTR, sure=not is_open(base))
 
     def _is_wanted(self, node: ast.expr) -> bool:
         """Whether something of the SDK may be called here."""
         if isinstance(node, ast.Attribute):
-            return node.attr in WANTED or _root(node) in self.roots
+            return node.attr in self.wanted or _root(node) in self.roots
         if isinstance(node, ast.Name):
             return (
                 node.id in WANTED
+                or node.id in self.roots
                 or node.id in self.derived
                 or any(target.rpartition(".")[2] in WANTED for target in self.imported.get(node.id, ()))
             )

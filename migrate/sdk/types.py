@@ -53,6 +53,11 @@ class Either:
 Known = Union[Instance, ClassOf, Function, ModuleOf, Either]  # noqa: UP007 the names are not defined yet
 
 NONE = Instance("None")
+URL = "pydantic.networks.AnyUrl"
+FILE_URL = "pydantic.networks.FileUrl"
+ADAPTER = "pydantic.type_adapter.TypeAdapter"
+URI = "mcp.types.Uri"
+"""What the fields hold that were an `AnyUrl`, and are text now."""
 _TOKEN = re.compile(r"\s*([\w.]+|\[|\]|,|\||\.\.\.)")
 
 

@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 FIELDS = frozenset(
     {
         "clientInfo", "costPriority", "createMessage", "createdAt", "destructiveHint", "elicitationId", "hasMore", "idempotentHint",
@@ -32,7 +34,7 @@ CLASSES = frozenset(
         "FastMCP", "FastMCPError", "FileResource", "FunctionResource", "HttpResource", "DirectoryResource", "JSONRPCMessage", "MCPServer",
         "McpError", "Meta", "OAuthClientProvider", "OAuthClientMetadata", "OAuthClientInformationFull", "PrivateKeyJWTOAuthProvider",
         "RFC7523OAuthClientProvider", "ReadResourceRequestParams", "RequestContext", "RequestParams", "RequestResponder", "Resource",
-        "ResourceLink", "ResourceReference", "ResourceTemplate", "ResourceUpdatedNotificationParams", "Root", "Server",
+        "ResourceLink", "ResourceReference", "ResourceTemplate", "ResourceUpdatedNotificationParams", "ResourceContents", "Root", "Server",
         "ServerNotification", "ServerRequest", "ServerResult", "ServerSession", "SessionMessage", "Settings",
         "StreamableHTTPServerTransport", "StreamableHTTPTransport", "StreamableHttpParameters", "SubscribeRequestParams",
         "TextResource", "BinaryResource",
@@ -54,7 +56,24 @@ METHODS = frozenset(
         "send_resource_updated", "send_roots_list_changed", "send_tool_list_changed", "set_logging_level", "settings", "sse_app",
         "sse_client", "stdio_client", "streamable_http_app", "streamable_http_client", "streamablehttp_client",
         "subscribe_resource", "tool", "unsubscribe_resource", "uri", "validate_redirect_uri", "validate_scope", "warning",
-        "code", "__init__", "stdio_server",
+        "code", "__init__", "stdio_server", "BaseSession", "ClientSessionParameters",
+        "get_resource", "parse_obj", "parse_raw", "model_construct", "model_json_schema", "copy",
+        "CancelledNotification", "_handle_message", "_handle_notification", "_handle_request", "_tool_cache",
+        "_get_cached_tool_definition", "_make_error_result", "_initialization_state", "InitializationState",
     }
 )  # fmt: skip
-WANTED = FIELDS | CLASSES | METHODS
+NEAR: Mapping[str, bytes] = {
+    "session": b".session",
+    **dict.fromkeys(("dump_json", "dump_python"), b"TypeAdapter"),
+    **dict.fromkeys(
+        ("fragment", "host", "password", "path", "port", "query", "query_params", "scheme", "unicode_host", "unicode_string", "username"),
+        b".uri",
+    ),
+    "id": b"JSONRPCError",
+    "__dict__": b"__dict__",
+    "__name__": b"McpError",
+    "message": b"Timed out while waiting",
+}
+"""Names that are too common to be looked for everywhere, each with a word that has to stand in the file as well."""
+
+WANTED = FIELDS | CLASSES | METHODS | NEAR.keys()

@@ -17,17 +17,11 @@ from ...source import Source, Span
 def check(fact: Fact, ctx: Context) -> Iterator[Finding]:
     if not isinstance(fact, Dispatcher) or "server/discover" in fact.methods:
         return
-    if ctx.wired(fact):
-        # Behind a boundary for one transport it may have endpoints without one.
-        found = servers.answers(ctx.project, ctx.file.source.path, ctx.era) if ctx.file.boundary and ctx.file.makes else ()
-        yield from (_finding(fact, answer, ctx) for answer in found if answer.home)
-        return
-    found = servers.answers(ctx.project, ctx.file.source.path, ctx.era)
-    if not found:
+    path = ctx.file.source.path
+    # Behind a boundary for one transport it may have endpoints, or a loop, without one.
+    if not ctx.wired(fact) and not servers.answers(ctx.project, path, ctx.era):
         yield ctx.finding(fact, hint=ctx.entry.hints["unknown"])
-    for answer in found:
-        if servers.is_for(fact, answer, ctx.project, ctx.file.source.path, ctx.era):
-            yield _finding(fact, answer, ctx)
+    yield from (_finding(fact, answer, ctx) for answer in servers.told(fact, ctx.project, path, ctx.era))
 
 
 def fix(fact: Fact, tree: Tree, ctx: Context) -> Iterator[Edit | Need]:

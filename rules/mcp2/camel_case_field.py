@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from ...facts.model import Symbol, SymbolUse
 from ...rewrite.edits import Edit
 from ...rule import Applicability, Context, Finding
+from ...sdk import guards
 from ...sdk.symbols import UNKNOWN
 from ...sdk.vocabulary import ONLY
 from ...source import Span
@@ -28,8 +29,10 @@ def check(fact: Symbol, ctx: Context) -> Iterator[Finding]:
     if fact.use not in _USES:
         return
     owner, _, name = str(fact.key).rpartition(".")
+    if _is_for_both(fact, name, ctx):
+        return
     if owner == UNKNOWN:
-        if name in ONLY and _may_be_ours(fact, name, ctx):
+        if name in ONLY and _may_be_ours(fact, name, ctx) and not ctx.sdk.is_moved(ctx.file.source.path):
             yield ctx.finding(fact, Applicability.UNSAFE, message=f"version 2 of the SDK spells `{name}` in snake case")
     elif ctx.sdk.api.renamed(owner, name) is not None:
         # Where it may be something else as well, the new name would break that.
@@ -54,6 +57,13 @@ def fix(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit]:
             yield Edit(Span(span.start + 1, span.end - 1), new)
 
 
+def _is_for_both(fact: Symbol, name: str, ctx: Context) -> bool:
+    """Whether the code around asks for the newer name as well."""
+    node = ctx.module.at(fact.span)
+    subject = node.value if isinstance(node, ast.Attribute) else node.args[0] if isinstance(node, ast.Call) and node.args else None
+    return node is not None and subject is not None and guards.is_asked(node, subject, [_snake(name)], ctx.module)
+
+
 def _patterns(fact: Symbol, ctx: Context) -> Iterator[Edit]:
     """The keywords of a class pattern; ast does not tell their places."""
     node = ctx.module.at(fact.span)
@@ -72,6 +82,8 @@ def _may_be_ours(fact: Symbol, name: str, ctx: Context) -> bool:
     node = ctx.module.at(fact.span)
     if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in ("self", "cls"):
         return False
+    if name == "progressToken" and guards.is_meta(node):
+        return False  # a key of a dict now, and a finding of its own
     if not any(isinstance(other, Symbol) and other.use is SymbolUse.IMPORT for other in ctx.file.facts):
         return False
     return not any(name in ctx.sdk.fields_of(path) for path in ctx.project.files)

@@ -13,6 +13,7 @@ from ..mcp_stateless import (
     _LEVELS,
     _LISTS,
     _LOG_LEVEL,
+    _NAMED,
     VERSION,
     Ending,
     Message,
@@ -141,7 +142,10 @@ class _Exchange:
             return _Answer(status, kept, body)
         # A client takes an answer like this one for an older server, and begins the handshake.
         wrong = status in (400, 422)
-        text = f"{self.request.method} was answered with HTTP {status}"
+        # A name that is in no list is unknown here, whatever the answer is.
+        wanted = self.request.params.get(_NAMED.get(self.request.method, ""))
+        named = f" {wanted}" if isinstance(wanted, str) else ""
+        text = f"{self.request.method}{named} was answered with HTTP {status}"
         error: Message = {"code": -32602 if wrong else -32603, "message": text}
         error |= {"data": own} if isinstance(own, dict) and status >= 400 else {}
         reply = self.finished(self.lost(error))

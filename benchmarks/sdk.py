@@ -1,0 +1,429 @@
+"""Measures what `fix` makes of projects that use the official SDK 1.x: do they work on 2.x as they did before?
+
+    python benchmarks/sdk.py --recipes benchmarks/sdk.yaml [--referee REFEREE.py] [--output FILE.md] [--json FILE] CORPUS
+
+CORPUS holds one folder for each project; those whose names begin with one of `--prefix` are taken, or only those named by `--only`.
+Every project is copied, so the corpus stays as it is. Exit status: 0 when all targets hold, 1 otherwise.
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import hashlib
+import json
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import xml.etree.ElementTree as xml
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import yaml
+from comparing import differences, faults, files, masked, undefined
+from sdk_telling import PARTS, report, targets
+from starting import Host, Recipe, environment, free_port, mask, started
+
+HERE = Path(__file__).resolve().parent
+SESSIONS = HERE / "sessions"
+PYRIGHT = "pyright==1.1.411"
+# The client, and the mode of the client, that speaks to the rewritten server.
+MODERN = "2026-07-28"
+CLIENTS = {"v1": ("1", ""), "v2 legacy": ("2", "legacy"), "v2 modern": ("2", "auto")}
+SCRIPTS: dict[str, tuple[str, ...]] = {"imports": ("importing.py",), "session": ("asking.py", "v1.py"), "tests": ()}
+LIMITS = {"session": 300, "imports": 1500, "tests": 900}
+
+
+def pins(major: str) -> tuple[str, ...]:
+    """The SDK of this major, as the tests of the product pin it."""
+    return tuple((HERE.parent / "tests" / f"sdk-v{major}.txt").read_text(encoding="utf-8").split())
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """One way to start one server, and what it is asked."""
+
+    recipe: Recipe
+    steps: tuple[list[Any], ...] = ()
+    sse: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a file says of one project."""
+
+    pip: tuple[str, ...] = ()
+    extras: str = ""  # of the SDK
+    roots: tuple[str, ...] = (".",)  # where its imports start from
+    files: Mapping[str, str] = field(default_factory=dict)
+    env: Mapping[str, str] = field(default_factory=dict)
+    first: str = ""  # a statement to run before a module is imported
+    tests: tuple[tuple[str, str], ...] = ()  # folder and command
+    ways: tuple[Way, ...] = ()
+
+    def packages(self, major: str) -> tuple[str, ...]:
+        sdk, *rest = pins(major)
+        name, _, version = sdk.partition("==")
+        return (f"{name}[{self.extras}]=={version}" if self.extras else sdk, *rest, *self.pip)
+
+    def prepare(self, major: str, recipe: Recipe, copy: Path, environments: Path) -> Host:
+        """A copy of the project that can be started on this major of the SDK."""
+        for name, text in self.files.items():
+            (copy / name).parent.mkdir(parents=True, exist_ok=True)
+            (copy / name).write_text(text, encoding="utf-8")
+        path = os.pathsep.join(str(copy / root) for root in self.roots)
+        env = {"PYTHONPATH": path, **self.env, **recipe.env}
+        return Host.prepare(dataclasses.replace(recipe, pip=self.packages(major), env=env), copy, environments)
+
+
+def read(path: Path) -> dict[str, Plan]:
+    return {name: _plan(told or {}) for name, told in (yaml.safe_load(path.read_text(encoding="utf-8")) or {}).items()}
+
+
+def _plan(told: Mapping[str, Any]) -> Plan:
+    tests = told.get("tests", ())
+    return Plan(
+        pip=tuple(told.get("pip", ())),
+        extras=told.get("extras", ""),
+        roots=tuple(told.get("roots", (".",))),
+        files=told.get("files", {}),
+        first=told.get("first", ""),
+        env={key: str(value) for key, value in told.get("env", {}).items()},
+        tests=tuple(
+            (".", test) if isinstance(test, str) else (test["folder"], test["run"])
+            for test in ([tests] if isinstance(tests, str) else tests)
+        ),
+        ways=tuple(map(_way, told.get("ways", ()))),
+    )
+
+
+def _way(told: Mapping[str, Any]) -> Way:
+    own = {
+        field.name: told[field.name]
+        for field in dataclasses.fields(Recipe)
+        if field.name in told and field.name not in ("calls", "env", "pip")
+    }
+    own["calls"] = tuple(told.get("calls", ()))
+    spoken = [call.partition(" => ")[0].partition(" ") for call in told.get("calls", ())]
+    calls = [["call", name, json.loads(rest or "{}")] for name, _, rest in spoken]
+    reads = [["read", uri] for uri in told.get("reads", ())]
+    prompts = [
+        ["prompt", name, json.loads(rest or "{}")] for name, _, rest in (prompt.partition(" ") for prompt in told.get("prompts", ()))
+    ]
+    recipe = Recipe(**own, env={key: str(value) for key, value in told.get("env", {}).items()})
+    return Way(recipe, (*calls, *reads, *prompts), sse=told.get("sse", False))
+
+
+class Bench:
+    """The tools and the places of one measurement."""
+
+    def __init__(self, options: argparse.Namespace, scratch: Path) -> None:
+        self.tool: list[str] = shlex.split(options.tool)
+        self.scratch, self.environments = scratch, options.environments.resolve()
+        self.referee: Path | None = options.referee
+        self.parts: frozenset[str] = frozenset(options.parts.split(",")) if options.parts else frozenset(PARTS)
+        self.fresh: bool = options.fresh
+        self.counter = iter(range(1_000_000))
+        self.lock = threading.Lock()
+
+    def row(self, project: Path, plan: Plan) -> dict[str, Any]:
+        begun = time.monotonic()
+        row: dict[str, Any] = {"name": project.name, "trouble": []}
+        home = self.scratch / project.name
+        shutil.rmtree(home, ignore_errors=True)
+        fixed = _copy(project, home / "fixed")
+        self._fix(row, project, fixed)
+        for part, measure in {"imports": self._imports, "sessions": self._sessions, "referee": self._referee, "tests": self._tests}.items():
+            if part in self.parts:
+                try:
+                    measure(row, project, fixed, plan)
+                except (OSError, subprocess.SubprocessError, ValueError, KeyError) as error:
+                    row["trouble"].append(f"{part}: {' '.join(f'{type(error).__name__}: {error}'.split())[:300]}")
+        row["seconds"] = round(time.monotonic() - begun, 1)
+        print(f"{row['name']:20} {row['seconds']:6.1f} s", *row["trouble"], file=sys.stderr, flush=True)
+        return row
+
+    def _fix(self, row: dict[str, Any], project: Path, fixed: Path) -> None:
+        """c: what of the files changed, and what is left to a human."""
+        self._run("fix", ".", cwd=fixed)
+        before, after = files(project), files(fixed)
+        checked = self._run("check", "--output-format", "json", ".", cwd=fixed)
+        again = _copy(fixed, fixed.parent / "again")
+        self._run("fix", ".", cwd=again)
+        try:
+            row["findings"] = json.loads(checked.stdout)["findings"]
+        except ValueError:
+            row["findings"] = []
+            row["trouble"].append(f"check: {checked.stderr.strip()[-200:] or 'nothing was told'}")
+        row["changed"] = [name for name in after if after[name] != before.get(name)]
+        row["files"] = {
+            "F821": sorted((undefined(fixed) - undefined(project)).elements()),
+            "second run": [name for name, text in files(again).items() if text != after.get(name)],
+            "faults": list(faults(before, after)),
+        }
+
+    def _imports(self, row: dict[str, Any], project: Path, fixed: Path, plan: Plan) -> None:
+        """a: what was imported before is imported now, or a finding says why not."""
+        before = self._kept("imports", project, plan, lambda: self._imported(self.copied(project, project), plan, "1"))
+        after = self._imported(self.copied(fixed, project), plan, "2")
+        held = [name for name, error in before.items() if error is None]
+        lost = {name: after.get(name, {"error": "gone", "file": name, "line": 0}) for name in held if after.get(name, True) is not None}
+        row["imports"] = {
+            "all": len(before),
+            "before": len(held),
+            "after": len(held) - len(lost),
+            "lost": {name: {**error, "told": _told(error, row["findings"])} for name, error in lost.items()},
+            "never": {name: error["error"] for name, error in before.items() if error},
+        }
+
+    def _imported(self, copy: Path, plan: Plan, major: str) -> dict[str, Any]:
+        host = plan.prepare(major, Recipe(), copy, self.environments)
+        argv = host.argv(shlex.join(["python", str(SESSIONS / "importing.py"), plan.first, *plan.roots]))
+        done = subprocess.run(argv, cwd=host.folder, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=LIMITS["imports"])
+        if done.returncode:
+            raise OSError(f"importing.py: {done.stderr.strip()[-300:]}")
+        said: dict[str, Any] = json.loads(done.stdout)
+        return said
+
+    def _sessions(self, row: dict[str, Any], project: Path, fixed: Path, plan: Plan) -> None:
+        """b: the rewritten server answers as the untouched one did, to all clients."""
+        row["sessions"] = []
+        for number, way in enumerate(plan.ways):
+            told: dict[str, Any] = {"how": way.recipe.how, "differs": {}}
+            row["sessions"].append(told)
+            before = self._kept(f"session {number}", project, plan, lambda way=way: self._steady(project, plan, way))
+            if before.get("trouble"):
+                told["trouble"] = f"the untouched server: {before['trouble']}"
+                continue
+            told["asked"], told["unsteady"] = len(before["answers"]), before["unsteady"]
+            for client, (major, mode) in CLIENTS.items():
+                after = self._session(self.copied(fixed, project), plan, way, "2", major, mode, before["steps"])
+                told["differs"][client] = [*_differing(before, after), *_fallen_back(after, mode)]
+        if plan.ways and all(told.get("trouble") for told in row["sessions"]):
+            row["trouble"].append(f"sessions: {row['sessions'][0]['trouble'][:200]}")
+
+    def _steady(self, project: Path, plan: Plan, way: Way) -> dict[str, Any]:
+        """What the untouched server answers, without what it answers differently the second time."""
+        one, two = (self._session(self.copied(project, project), plan, way, "1", "1", "", way.steps, mistakes=True) for _ in range(2))
+        if one.get("trouble") or two.get("trouble"):
+            return {"trouble": one.get("trouble") or two.get("trouble")}
+        unsteady = [step for step, answer in one["answers"].items() if answer != two["answers"].get(step)]
+        return {
+            **one,
+            "steps": [step for step in one["steps"] if json.dumps(step, ensure_ascii=False) not in unsteady],
+            "answers": {step: answer for step, answer in one["answers"].items() if step not in unsteady},
+            "unsteady": unsteady,
+        }
+
+    def _session(
+        self, copy: Path, plan: Plan, way: Way, major: str, client: str, mode: str, steps: Sequence[Any], *, mistakes: bool = False
+    ) -> dict[str, Any]:
+        """What a server on this major of the SDK answers to a client of that one."""
+        try:
+            return self._held(copy, plan, way, major, client, mode, steps, mistakes=mistakes)
+        except (OSError, subprocess.SubprocessError) as error:
+            return {"trouble": " ".join(str(error).split())}
+
+    def _held(
+        self, copy: Path, plan: Plan, way: Way, major: str, client: str, mode: str, steps: Sequence[Any], *, mistakes: bool
+    ) -> dict[str, Any]:
+        host = plan.prepare(major, way.recipe, copy, self.environments)
+        job: dict[str, Any] = {"steps": steps, "mistakes": mistakes, "mode": mode, "limit": LIMITS["session"] - 40, "sse": way.sse}
+        if way.recipe.run:
+            job |= {"argv": host.argv(way.recipe.run), "cwd": str(host.folder), "env": dict(os.environ)}
+            said = self._asked(job, client)
+        else:
+            port = free_port()
+            with started(host.argv(way.recipe.serve.replace("{port}", str(port))), host.folder) as running:
+                running.listens(port)
+                said = self._asked({**job, "url": f"http://127.0.0.1:{port}{way.recipe.path}"}, client)
+        place = str(host.bin.parent)
+        answer: dict[str, Any] = masked(said, lambda text: mask(text.replace(place, "ENVIRONMENT"), host))
+        # The steps are asked again, as they were.
+        return {
+            **answer,
+            "steps": said.get("steps", []),
+            "answers": dict(zip(said.get("answers", {}), answer.get("answers", {}).values(), strict=True)),
+        }
+
+    def _asked(self, job: Mapping[str, Any], client: str) -> dict[str, Any]:
+        python = environment(pins(client), self.environments) / "python"
+        argv = [str(python), str(SESSIONS / f"v{client}.py")]
+        done = subprocess.run(argv, input=json.dumps(job), capture_output=True, text=True, timeout=LIMITS["session"])
+        try:
+            said: dict[str, Any] = json.loads(done.stdout)
+        except ValueError:
+            return {"trouble": f"the client gave no answers: {done.stderr.strip()[-300:]}"}
+        if "trouble" in said:
+            last = next((line for line in reversed(done.stderr.strip().splitlines()) if not line.startswith(("  ", "+", "|"))), "")
+            said["trouble"] += f" ({last[:300]})"
+        return said
+
+    def _referee(self, row: dict[str, Any], project: Path, fixed: Path, plan: Plan) -> None:
+        """d: what a type checker sees that was not there before, and no mark announces."""
+        if self.referee is None:
+            return
+        marked = _copy(project, fixed.parent / "marked")
+        self._run("fix", "--mark", ".", cwd=marked)
+        one = environment(pins("1"), self.environments) / "python"
+        two = environment((*pins("2"), PYRIGHT), self.environments) / "python"
+        argv = [sys.executable, str(self.referee), "--v1", str(one), "--v2", str(two), "--list", str(project), str(marked)]
+        done = subprocess.run(argv, capture_output=True, text=True)
+        if done.returncode:
+            raise OSError(done.stderr.strip()[-300:])
+        row["referee"] = json.loads(done.stdout)
+
+    def _tests(self, row: dict[str, Any], project: Path, fixed: Path, plan: Plan) -> None:
+        """e: its own tests, before and after."""
+        if not plan.tests:
+            return
+        before = self._kept("tests", project, plan, lambda: self._tested(self.copied(project, project), plan, "1"))
+        after = self._tested(self.copied(fixed, project), plan, "2")
+        passed = [name for name, outcome in before.items() if outcome == "passed"]
+        failed = {name: after.get(name, "not run") for name in passed if after.get(name) != "passed"}
+        row["tests"] = {"all": len(before), "before": len(passed), "after": len(passed) - len(failed), "failed": failed}
+
+    def _tested(self, copy: Path, plan: Plan, major: str) -> dict[str, str]:
+        host = plan.prepare(major, Recipe(), copy, self.environments)
+        outcomes: dict[str, str] = {}
+        for folder, command in plan.tests:
+            told = copy.parent / "junit.xml"
+            told.unlink(missing_ok=True)
+            argv = host.argv(f"{command} -p no:cacheprovider --continue-on-collection-errors --junit-xml {shlex.quote(str(told))}")
+            done = subprocess.run(
+                argv, cwd=copy / folder, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=LIMITS["tests"]
+            )
+            if not told.exists():
+                outcomes[f"{folder}: {command}"] = (done.stdout + done.stderr).strip()[-300:]
+                continue
+            for case in xml.parse(told).iter("testcase"):
+                fault = next((child for child in case if child.tag in ("failure", "error", "skipped")), None)
+                name = f"{folder}/{case.get('classname')}::{case.get('name')}"
+                outcomes[name] = "passed" if fault is None else f"{fault.tag}: {' '.join((fault.get('message') or '').split())[:300]}"
+        return outcomes
+
+    def _kept(self, what: str, project: Path, plan: Plan, measure: Callable[[], Any]) -> Any:
+        """What was measured before of the untouched project; nothing of it changes with the tool."""
+        kept = self.environments / "before" / f"{project.name}-{what.replace(' ', '-')}-{_key(what, project, plan)}.json"
+        if kept.exists() and not self.fresh:
+            return json.loads(kept.read_text(encoding="utf-8"))
+        said = measure()
+        if not said.get("trouble"):
+            kept.parent.mkdir(parents=True, exist_ok=True)
+            kept.write_text(json.dumps(said), encoding="utf-8")
+        return said
+
+    def _place(self, project: Path) -> Path:
+        """A folder of its own for each copy that something is started in: what one leaves behind is not there for the next."""
+        with self.lock:
+            return self.scratch / project.name / f"{next(self.counter)}" / "copy"
+
+    def copied(self, source: Path, project: Path) -> Path:
+        """A copy to start something in."""
+        return _copy(source, self._place(project))
+
+    def _run(self, *argv: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+        return subprocess.run([*self.tool, *argv], cwd=cwd, capture_output=True, text=True, encoding="utf-8")
+
+
+def _differing(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[str]:
+    if after.get("trouble"):
+        yield f"no session: {after['trouble']}"
+        return
+    # The version is that of the SDK where a server names none; what a server can do is told in other words in each era.
+    for key in ("name", "title"):
+        yield from differences(before["server"]["info"].get(key), after["server"]["info"].get(key), f"server {key}")
+    yield from differences(before["server"]["instructions"], after["server"]["instructions"], "server instructions")
+    for what, answer in before["lists"].items():
+        # A server without them answers an error, whose words are those of its SDK.
+        if "error" in answer and "error" in after["lists"][what] and answer["error"]["code"] == after["lists"][what]["error"]["code"]:
+            continue
+        yield from differences(answer, after["lists"][what], f"list of {what}")
+    for step, answer in before["answers"].items():
+        yield from (f"{step}: {told}" for told in differences(answer, after["answers"].get(step)))
+
+
+def _fallen_back(after: Mapping[str, Any], mode: str) -> Iterator[str]:
+    """A client that may choose takes the newer era, when the server has it."""
+    version = after.get("server", {}).get("version", MODERN)
+    if mode == "auto" and version != MODERN:
+        yield f"server speaks {version}"
+
+
+def _told(error: Mapping[str, Any], findings: Sequence[Mapping[str, Any]]) -> str:
+    """The finding that says why a module is not imported: at the same line, or it names what is missing."""
+    words = [word for word in error["error"].replace('"', "'").split("'")[1::2] if word]
+    names = {part for word in words for part in (word, word.rpartition(".")[2]) if len(part) > 2}
+    for finding in findings:
+        if finding["path"] == error["file"] and finding["severity"] != "note":
+            near = abs(finding["line"] - error["line"]) <= 2
+            text = f"{finding['message']} {finding['hint']}"
+            if near or any(name in text for name in names):
+                return f"{finding['rule']} {finding['path']}:{finding['line']}"
+    return ""
+
+
+def _key(what: str, project: Path, plan: Plan) -> str:
+    """Changes with all that a measurement of the untouched project depends on."""
+    kind, _, number = what.partition(" ")
+    told: Any = {"imports": plan.first, "tests": plan.tests, "session": plan.ways[int(number or 0)] if plan.ways else None}[kind]
+    setting = (plan.packages("1"), plan.roots, sorted(plan.files.items()), sorted(plan.env.items()))
+    stamp = [(str(p.relative_to(project)), p.stat().st_size, p.stat().st_mtime_ns) for p in sorted(project.rglob("*")) if p.is_file()]
+    code = [(SESSIONS / name).read_text(encoding="utf-8") for name in SCRIPTS[kind]]
+    return hashlib.sha256(repr([told, setting, stamp, code]).encode()).hexdigest()[:16]
+
+
+def _copy(source: Path, target: Path) -> Path:
+    shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__", ".git"), symlinks=True)
+    for path in [target, *target.rglob("*")]:
+        if not path.is_symlink():
+            path.chmod(path.stat().st_mode | 0o200)  # the corpus may be read-only
+    return target
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("corpus", type=Path)
+    parser.add_argument("--prefix", default="ll-,fm1-,cl-")
+    parser.add_argument("--only", default="", help="names of projects, with commas between")
+    parser.add_argument("--recipes", type=Path, required=True, help="how projects are installed and started; see README.md here")
+    parser.add_argument("--referee", type=Path, help="the static referee (without it, types are not compared)")
+    parser.add_argument("--parts", default="", help=f"measure only these: {', '.join(PARTS)}")
+    parser.add_argument("--tool", default=str(Path(sys.executable).with_name("mcp-migrate")))
+    parser.add_argument("--scratch", type=Path, help="where copies are made and kept (default: a folder that goes)")
+    parser.add_argument("--environments", type=Path, default=Path.home() / ".cache" / "mcp-migrate-recipes")
+    parser.add_argument("--fresh", action="store_true", help="measure the untouched projects again, too")
+    parser.add_argument("--silent", type=int, default=25, help="errors of the type checker that may stay without a mark, over all")
+    parser.add_argument("--jobs", type=int, default=2, help="projects at a time")
+    parser.add_argument("--json", type=Path)
+    parser.add_argument("--output", type=Path)
+    options = parser.parse_args()
+    plans = read(options.recipes)
+    every = sorted(p.name for p in options.corpus.iterdir() if p.name.startswith(tuple(options.prefix.split(","))))
+    names = options.only.split(",") if options.only else every
+    with tempfile.TemporaryDirectory() as temporary:
+        bench = Bench(options, (options.scratch or Path(temporary)).resolve())
+        rows: list[dict[str, Any]] = []
+        with ThreadPoolExecutor(options.jobs) as pool:
+            for row in pool.map(lambda name: bench.row((options.corpus / name).resolve(), plans.get(name, Plan())), names):
+                rows.append(row)
+                if options.json is not None:  # as far as it has come, for a long run that is broken off
+                    options.json.write_text(json.dumps(rows, indent=1), encoding="utf-8")
+    goals = list(targets(rows, options.silent))
+    text = report(rows, goals)
+    print(text, end="")
+    if options.output is not None:
+        options.output.write_text(text, encoding="utf-8")
+    return 0 if all(goal.holds for goal in goals) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,35 @@
+"""`type(error).__name__ == "McpError"`: the class has another name now."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from ...facts.model import Symbol, SymbolUse
+from ...facts.syntax import descend
+from ...rewrite.edits import Edit
+from ...rule import Applicability, Context, Finding
+
+if TYPE_CHECKING:
+    from ...rewrite.tree import Tree
+
+_NAMES = frozenset({"__name__", "__qualname__"})
+
+
+def check(fact: Symbol, ctx: Context) -> Iterator[Finding]:
+    node = ctx.module.at(fact.span)
+    if fact.use is not SymbolUse.TEXT or node is None or ctx.sdk.is_moved(ctx.file.source.path):
+        return
+    compared = next((above for above in ctx.module.around(node) if isinstance(above, ast.Compare)), None)
+    if compared is None or ctx.module.statement(compared) is not ctx.module.statement(node):
+        return
+    if any(isinstance(inner, ast.Constant) and inner.value == "MCPError" for inner in descend(compared)):
+        return
+    if any(isinstance(inner, ast.Attribute) and inner.attr in _NAMES for inner in descend(compared)):
+        yield ctx.finding(fact, Applicability.SAFE)
+
+
+def fix(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit]:
+    text = ctx.module.source.slice(fact.span)
+    yield Edit(fact.span, text.replace("McpError", "MCPError"))

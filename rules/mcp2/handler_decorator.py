@@ -1,0 +1,46 @@
+"""A handler is registered with a decorator of the low-level server."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from ...facts.model import Symbol, SymbolUse
+from ...rewrite import adapters
+from ...rewrite.edits import Edit
+from ...rule import Applicability, Context, Finding, Import, NewFile
+
+if TYPE_CHECKING:
+    from ...rewrite.tree import Tree
+
+
+def check(fact: Symbol, ctx: Context) -> Iterator[Finding]:
+    owner, _, name = str(fact.key).rpartition(".")
+    if name not in adapters.DECORATORS or owner not in (adapters.SERVER, "?"):
+        return
+    if fact.use is SymbolUse.READ and owner != "?" and _is_called(fact, ctx):
+        return  # the call is a fact of its own
+    use = adapters.use(fact, ctx)
+    if use is None:
+        if owner != "?" and fact.use is not SymbolUse.STORE:
+            yield ctx.finding(fact, Applicability.MANUAL)
+    elif reason := adapters.obstacle(ctx):
+        yield ctx.finding(fact, Applicability.MANUAL, hint=reason)
+    else:
+        hints = [ctx.entry.hints[use.applicability.word], *([ctx.entry.hints[name]] if name in ctx.entry.hints else [])]
+        message = f"version 2 of the SDK has no `Server.{name}`"
+        yield ctx.finding(fact, use.applicability, message=message, hint="; ".join(hints))
+
+
+def fix(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit | Import | NewFile]:
+    use = adapters.use(fact, ctx)
+    if use is not None:
+        yield from use.edits
+        yield from adapters.needs(ctx, fact.span)
+
+
+def _is_called(fact: Symbol, ctx: Context) -> bool:
+    node = ctx.module.at(fact.span)
+    call = ctx.module.parents.get(node) if node is not None else None
+    return isinstance(call, ast.Call) and call.func is node

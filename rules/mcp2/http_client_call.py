@@ -1,0 +1,197 @@
+"""`streamablehttp_client(url, headers=...)`, and three streams taken from either of the two functions."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ...facts.model import Symbol, SymbolUse
+from ...rewrite.edits import Edit
+from ...rule import Applicability, Context, Finding, Import
+from ...sdk.types import NONE, Instance
+from ...source import Span
+
+if TYPE_CHECKING:
+    from ...rewrite.tree import Tree
+
+_OLD = "mcp.client.streamable_http.streamablehttp_client"
+_MODULE, _NEW, _MAKES = "mcp.client.streamable_http", "streamable_http_client", "create_mcp_http_client"
+_WIDTH = 100
+
+
+@dataclass(frozen=True, slots=True)
+class _Opened:
+    """One call, as far as it has a form that can be rewritten."""
+
+    call: ast.Call
+    entered: ast.withitem | ast.Call  # the item of `async with`, or the call of `enter_async_context`
+    target: ast.Tuple | None  # the three names
+    arguments: Mapping[str, ast.expr]
+
+
+def check(fact: Symbol, ctx: Context) -> Iterator[Finding]:
+    node = ctx.module.at(fact.span)
+    if fact.use is not SymbolUse.CALL or not isinstance(node, ast.Call):
+        return
+    opened = _opened(node, ctx)
+    if fact.key == _OLD:
+        yield ctx.finding(fact, Applicability.SAFE if opened is not None else Applicability.MANUAL)
+    elif (target := _target(node, ctx)) is not None and len(target.elts) == 3:
+        message = f"`{fact.key}` gives two streams in version 2 of the SDK, and nothing third"
+        yield ctx.finding(fact, Applicability.SAFE if opened is not None else Applicability.MANUAL, message=message)
+
+
+def fix(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit | Import]:
+    node = ctx.module.at(fact.span)
+    opened = _opened(node, ctx) if isinstance(node, ast.Call) else None
+    if opened is None:
+        return
+    edits = [*_reopened(opened, ctx)] if fact.key == _OLD else []
+    yield from edits
+    if opened.target is not None and not any(isinstance(edit, Edit) and edit.span == ctx.module.span(opened.target) for edit in edits):
+        yield _two(opened.target, ctx)
+
+
+def _opened(call: ast.Call, ctx: Context) -> _Opened | None:
+    arguments = _arguments(call, ctx)
+    above = ctx.module.parents.get(call)
+    entered: ast.withitem | ast.Call
+    if isinstance(above, ast.withitem) and isinstance(ctx.module.parents.get(above), ast.AsyncWith):
+        entered = above
+    elif isinstance(above, ast.Call) and isinstance(above.func, ast.Attribute) and above.func.attr == "enter_async_context" and _is_line(above, ctx):
+        entered = above
+    else:
+        return None
+    target = _target(call, ctx)
+    whole = entered.optional_vars if isinstance(entered, ast.withitem) else _bound(entered, ctx)
+    if whole is not None and target is None:
+        return None  # a name for all streams: who knows what is taken from it
+    if target is not None and (len(target.elts) != 3 or _is_used(target.elts[2], ctx)):
+        return None
+    if arguments is None or "httpx_client_factory" in arguments or any(not _is_seconds(arguments.get(name), ctx) for name in ("timeout", "sse_read_timeout")):
+        return None
+    return _Opened(call, entered, target, arguments)
+
+
+def _reopened(opened: _Opened, ctx: Context) -> Iterator[Edit | Import]:
+    module = ctx.module
+    span = module.span(opened.call)
+    given = opened.arguments
+    texts = {name: module.text(value) for name, value in given.items()}
+    url = texts["url"]
+    more = f", terminate_on_close={texts['terminate_on_close']}" if "terminate_on_close" in texts else ""
+    made = _client(texts)
+    yield Import(_MODULE, _NEW)
+    if made is None:
+        yield Edit(span, f"{_NEW}({url}{more})")
+        return
+    name = _free("http_client", opened.call, ctx)
+    opening = f"{_NEW}({url}, http_client={name}{more})"
+    yield Import(_MODULE, _MAKES)
+    if "Timeout" in made:
+        yield Import("httpx2", "")
+    if isinstance(opened.entered, ast.withitem):
+        holder = module.parents.get(opened.entered)
+        assert isinstance(holder, ast.AsyncWith)
+        line = f"{made} as {name}, {opening}"
+        start = module.source.position(span.start).column
+        if len(holder.items) == 1 and start + len(line) > _WIDTH and not _is_bracketed(holder, ctx):
+            yield from _in_lines(opened, holder, made, name, opening, ctx)
+        else:
+            yield Edit(span, line)
+        return
+    statement = module.statement(opened.call)
+    assert statement is not None
+    at = module.span(statement).start
+    indent = module.source.line(statement.lineno)[: statement.col_offset]
+    stack = module.text(opened.entered.func)
+    yield Edit(Span(at, at), f"{name} = await {stack}({made}){module.source.newline}{indent}")
+    yield Edit(span, opening)
+
+
+def _in_lines(opened: _Opened, holder: ast.AsyncWith, made: str, name: str, opening: str, ctx: Context) -> Iterator[Edit]:
+    """Both items between brackets, each on its line."""
+    module = ctx.module
+    indent = module.source.line(holder.lineno)[: holder.col_offset]
+    newline = module.source.newline
+    span = module.span(opened.call)
+    inner = f"{newline}{indent}    "
+    yield Edit(span, f"({inner}{made} as {name},{inner}{opening}")
+    if opened.target is None:
+        yield Edit(Span(span.end, span.end), f",{newline}{indent})")
+        return
+    names = ", ".join(module.text(element) for element in opened.target.elts[:2])
+    yield Edit(module.span(opened.target), f"({names}),{newline}{indent})")
+
+
+def _client(texts: Mapping[str, str]) -> str | None:
+    """The call that makes the HTTP client; None where the connection needs none of its own."""
+    parts = [f"{name}={texts[name]}" for name in ("headers", "auth") if name in texts]
+    if "timeout" in texts or "sse_read_timeout" in texts:
+        parts.append(f"timeout=httpx2.Timeout({texts.get('timeout', '30')}, read={texts.get('sse_read_timeout', '300')})")
+    return f"{_MAKES}({', '.join(parts)})" if parts else None
+
+
+def _arguments(call: ast.Call, ctx: Context) -> Mapping[str, ast.expr] | None:
+    if any(isinstance(argument, ast.Starred) for argument in call.args) or not all(keyword.arg for keyword in call.keywords):
+        return None
+    named = dict(zip(ctx.entry.data["parameters"], call.args, strict=False))
+    named |= {str(keyword.arg): keyword.value for keyword in call.keywords}
+    return named if "url" in named else None
+
+
+def _target(call: ast.Call, ctx: Context) -> ast.Tuple | None:
+    """The names that the streams are unpacked to."""
+    above = ctx.module.parents.get(call)
+    if isinstance(above, ast.withitem):
+        return above.optional_vars if isinstance(above.optional_vars, ast.Tuple) else None
+    bound = _bound(above, ctx) if isinstance(above, ast.Call) else None
+    return bound if isinstance(bound, ast.Tuple) else None
+
+
+def _bound(entering: ast.Call, ctx: Context) -> ast.expr | None:
+    waited = ctx.module.parents.get(entering)
+    statement = ctx.module.parents.get(waited) if isinstance(waited, ast.Await) else None
+    return statement.targets[0] if isinstance(statement, ast.Assign) and len(statement.targets) == 1 else None
+
+
+def _is_line(entering: ast.Call, ctx: Context) -> bool:
+    """Whether entering is all that a statement does, so that another one can stand before it."""
+    waited = ctx.module.parents.get(entering)
+    statement = ctx.module.parents.get(waited) if isinstance(waited, ast.Await) else None
+    return isinstance(statement, ast.Assign | ast.Expr)
+
+
+def _is_used(node: ast.expr, ctx: Context) -> bool:
+    """Whether anything but the unpacking itself names the third part."""
+    if not isinstance(node, ast.Name):
+        return True
+    uses = (one for one in ctx.module.nodes if isinstance(one, ast.Name) and one.id == node.id and isinstance(one.ctx, ast.Load))
+    scope = ctx.module.scope(node)
+    return any(ctx.module.scope(one) is scope or node.id != "_" for one in uses)
+
+
+def _is_seconds(value: ast.expr | None, ctx: Context) -> bool:
+    if value is None:
+        return True
+    known = ctx.sdk.type(value, ctx.module)
+    return known != NONE and isinstance(known, Instance) and known.name in ("int", "float")
+
+
+def _two(target: ast.Tuple, ctx: Context) -> Edit:
+    """Without the third name; the brackets and the rest stay."""
+    start = ctx.module.span(target.elts[1]).end
+    return Edit(Span(start, ctx.module.span(target.elts[2]).end))
+
+
+def _is_bracketed(holder: ast.AsyncWith, ctx: Context) -> bool:
+    text = ctx.module.source.slice(Span(ctx.module.span(holder).start, ctx.module.span(holder.items[0].context_expr).start))
+    return re.fullmatch(r"async\s+with\s*\(\s*", text) is not None
+
+
+def _free(name: str, node: ast.AST, ctx: Context) -> str:
+    taken = {one.id for one in ctx.module.nodes if isinstance(one, ast.Name)} | {one.arg for one in ctx.module.nodes if isinstance(one, ast.arg)}
+    return name if name not in taken else f"mcp_{name}"

@@ -1,0 +1,123 @@
+"""One class describes the context of a request, on both sides."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from ...facts.model import Symbol, SymbolUse
+from ...rewrite.edits import Edit
+from ...rule import Applicability, Context, Finding, Import
+from ...sdk.modules import Def
+from ...sdk.types import ClassOf, Instance, members
+from ...source import Span
+
+if TYPE_CHECKING:
+    from ...rewrite.tree import Tree
+
+_PLACES = {
+    "client": ("mcp.client.context", "ClientRequestContext"),
+    "server": ("mcp.server.context", "ServerRequestContext"),
+}
+_SESSIONS = {"ClientSession": "client", "ServerSession": "server"}
+_CALLBACKS = frozenset({"sampling_callback", "elicitation_callback", "list_roots_callback"})
+_CLASS = "mcp.shared.context.RequestContext"
+
+
+def check(fact: Symbol, ctx: Context) -> Iterator[Finding]:
+    if fact.use is SymbolUse.IMPORT:
+        side = _side(fact, ctx)
+        hint = ctx.entry.hints[side or "manual"]
+        yield ctx.finding(fact, Applicability.SAFE if side else Applicability.MANUAL, hint=hint)
+    elif fact.use in (SymbolUse.NAME, SymbolUse.TEXT):
+        yield ctx.finding(fact, Applicability.MANUAL)
+
+
+def fix(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit | Import]:
+    from ...rewrite import renames
+
+    alias = ctx.module.at(fact.span)
+    statement = ctx.module.parents.get(alias) if alias is not None else None
+    side = _side(fact, ctx)
+    if not isinstance(alias, ast.alias) or not isinstance(statement, ast.ImportFrom) or not side:
+        return
+    others = [file for path, file in ctx.project.files.items() if path != ctx.file.source.path]
+    move = renames.Move(alias, *_PLACES[side])
+    yield from renames.moved(statement, [move], tree, ctx.module, ctx.sdk.inference, others)
+    for subscript in _subscripts(alias, ctx):
+        yield from _parameters(subscript, side, ctx)
+
+
+def _parameters(node: ast.Subscript, side: str, ctx: Context) -> Iterator[Edit]:
+    """The type of the session goes; of a client's context all go."""
+    module = ctx.module
+    items = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+    if side == "client" or len(items) == 1:
+        yield Edit(Span(module.span(node.value).end, module.span(node).end))
+    else:
+        yield Edit(Span(module.span(items[0]).start, module.span(items[1]).start))
+
+
+def _side(fact: Symbol, ctx: Context) -> str:
+    """The side that all uses of an imported name are on; nothing where they differ, or do not say."""
+    alias = ctx.module.at(fact.span)
+    if not isinstance(alias, ast.alias):
+        return ""
+    found = {_side_of(node, ctx) for node in _uses(alias, ctx)}
+    if found == {""} or not found:
+        found = {_side_of_file(ctx)}
+    return found.pop() if len(found - {""}) == 1 and "" not in found else ""
+
+
+def _uses(alias: ast.alias, ctx: Context) -> Iterator[ast.Name]:
+    name = alias.asname or alias.name
+    for node in ctx.module.nodes:
+        if isinstance(node, ast.Name) and node.id == name:
+            bindings = ctx.sdk.inference.bindings(name, node, ctx.module)
+            if any(binding.node is alias for binding in bindings):
+                yield node
+
+
+def _subscripts(alias: ast.alias, ctx: Context) -> Iterator[ast.Subscript]:
+    for node in _uses(alias, ctx):
+        above = ctx.module.parents.get(node)
+        if isinstance(above, ast.Subscript) and above.value is node:
+            yield above
+
+
+def _side_of(node: ast.Name, ctx: Context) -> str:
+    """By the type of the session, else by what a function with such a parameter is handed to."""
+    above = ctx.module.parents.get(node)
+    if isinstance(above, ast.Subscript) and above.value is node:
+        first = above.slice.elts[0] if isinstance(above.slice, ast.Tuple) and above.slice.elts else above.slice
+        text = first.value if isinstance(first, ast.Constant) else ctx.module.text(first)
+        return _SESSIONS.get(str(text).rpartition(".")[2], "") or _by_type(first, ctx) or _side_of_file(ctx)
+    function = next((one for one in ctx.module.around(node) if isinstance(one, Def)), None)
+    if function is not None and _is_callback(function, ctx):
+        return "client"
+    return _side_of_file(ctx)
+
+
+def _by_type(node: ast.expr, ctx: Context) -> str:
+    names = {one.name.rpartition(".")[2] for one in members(ctx.sdk.type(node, ctx.module)) if isinstance(one, ClassOf | Instance)}
+    sides = {_SESSIONS.get(name, "") for name in names}
+    return sides.pop() if len(sides) == 1 else ""
+
+
+def _is_callback(function: Def, ctx: Context) -> bool:
+    """Whether a function is handed to a client session of this file."""
+    return any(
+        isinstance(node, ast.keyword)
+        and node.arg in _CALLBACKS
+        and (node.value.attr if isinstance(node.value, ast.Attribute) else getattr(node.value, "id", "")) == function.name
+        for node in ctx.module.nodes
+    )
+
+
+def _side_of_file(ctx: Context) -> str:
+    """The side whose modules alone a file imports."""
+    keys = [str(fact.key) for fact in ctx.project.of(ctx.file.source.path, Symbol) if fact.use is SymbolUse.IMPORT]
+    client = any(key.startswith("mcp.client") or key == "mcp.ClientSession" for key in keys)
+    server = any(key.startswith("mcp.server") for key in keys)
+    return "client" if client and not server else "server" if server and not client else ""

@@ -1,0 +1,99 @@
+"""A `timedelta` where version 2 counts in seconds."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from ...facts.model import Symbol, SymbolUse
+from ...rewrite.edits import Edit
+from ...rule import Applicability, Context, Finding
+from ...sdk.types import NONE, Instance
+from ...source import Span
+
+if TYPE_CHECKING:
+    from ...rewrite.tree import Tree
+
+_NUMBERS = frozenset({"int", "float"})
+_UNITS = ("days", "seconds", "microseconds", "milliseconds", "minutes", "hours", "weeks")
+
+
+def check(fact: Symbol, ctx: Context) -> Iterator[Finding]:
+    for value in _timeouts(fact, ctx):
+        yield ctx.finding(fact, Applicability.SAFE if _is_delta(value, ctx) else Applicability.UNSAFE, span=ctx.module.span(value))
+
+
+def fix(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit]:
+    for value in _timeouts(fact, ctx):
+        span = ctx.module.span(value)
+        text = ctx.module.text(value)
+        if (seconds := _seconds(value, ctx)) is not None:
+            yield Edit(span, seconds)
+        elif _is_delta(value, ctx):
+            simple = isinstance(value, ast.Name | ast.Attribute | ast.Call | ast.Subscript)
+            yield Edit(Span(span.start, span.end), f"{text if simple else f'({text})'}.total_seconds()")
+        elif isinstance(value, ast.Name | ast.Attribute):
+            # A number may come here too, and None.
+            yield Edit(span, f'{text}.total_seconds() if hasattr({text}, "total_seconds") else {text}')
+
+
+def _timeouts(fact: Symbol, ctx: Context) -> Iterator[ast.expr]:
+    """The arguments that are, or may be, time differences."""
+    node = ctx.module.at(fact.span)
+    if fact.use is not SymbolUse.CALL or not isinstance(node, ast.Call):
+        return
+    found = [keyword.value for keyword in node.keywords if keyword.arg in ctx.entry.data["keywords"]]
+    for entry in ctx.entry.data["places"]:
+        name, _, place = entry.partition(" ")
+        if name == fact.key and len(node.args) > int(place) and not any(isinstance(argument, ast.Starred) for argument in node.args):
+            found.append(node.args[int(place)])
+    for value in found:
+        known = ctx.sdk.type(value, ctx.module)
+        plain = known == NONE or (isinstance(known, Instance) and known.name in _NUMBERS)
+        if not plain and not _is_converted(value) and (_is_delta(value, ctx) or _may_be_delta(value, ctx)):
+            yield value
+
+
+def _is_converted(value: ast.expr) -> bool:
+    return any(isinstance(node, ast.Attribute) and node.attr == "total_seconds" for node in ast.walk(value))
+
+
+def _is_delta(value: ast.expr, ctx: Context) -> bool:
+    match value:
+        case ast.Call(func=ast.Name(id=name)):
+            return any(binding.target == "datetime.timedelta" for binding in ctx.sdk.inference.bindings(name, value, ctx.module))
+        case ast.Call(func=ast.Attribute(value=ast.Name(id="datetime"), attr="timedelta")):
+            return True
+        case ast.Name(id=name):
+            bindings = ctx.sdk.inference.bindings(name, value, ctx.module)
+            given = [binding.value for binding in bindings]
+            return bool(given) and all(one is not None and one is not value and _names_delta(one, ctx) for one in given)
+    return False
+
+
+def _names_delta(node: ast.expr, ctx: Context) -> bool:
+    """A value that is a `timedelta`, or an annotation that says so."""
+    return ast.unparse(node) in ("timedelta", "datetime.timedelta") or (isinstance(node, ast.Call) and _is_delta(node, ctx))
+
+
+def _may_be_delta(value: ast.expr, ctx: Context) -> bool:
+    """Whether the file works with time differences at all, and this is a name that may hold one."""
+    return isinstance(value, ast.Name | ast.Attribute) and "timedelta" in ctx.file.source.text
+
+
+def _seconds(value: ast.expr, ctx: Context) -> str | None:
+    """The number of seconds of `timedelta(minutes=2)`; an expression inside stays one where it counts seconds."""
+    if not isinstance(value, ast.Call) or not _is_delta(value, ctx):
+        return None
+    if not value.args and len(value.keywords) == 1 and value.keywords[0].arg == "seconds":
+        return ctx.module.text(value.keywords[0].value)
+    named = {**{keyword.arg: keyword.value for keyword in value.keywords}, **dict(zip(_UNITS, value.args, strict=False))}
+    numbers = {}
+    for name, node in named.items():
+        if name not in _UNITS or not isinstance(node, ast.Constant) or not isinstance(node.value, int | float):
+            return None
+        numbers[name] = node.value
+    total = timedelta(**numbers).total_seconds()
+    return str(int(total)) if total == int(total) else str(total)

@@ -1,0 +1,46 @@
+"""`resource.uri.host`: URIs were URLs of pydantic, and are plain text now."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from ...facts.model import Symbol, SymbolUse
+from ...rewrite.edits import Edit
+from ...rule import Applicability, Context, Finding, Import
+from ...sdk.modules import How
+from ...sdk.types import URL, ClassOf
+from ...source import Span
+
+if TYPE_CHECKING:
+    from ...rewrite.tree import Tree
+
+_USES = (SymbolUse.READ, SymbolUse.GETATTR)
+
+
+def check(fact: Symbol, ctx: Context) -> Iterator[Finding]:
+    if fact.use in _USES:
+        yield ctx.finding(fact, Applicability.SAFE if fact.sure else Applicability.UNSAFE, message=f"`{str(fact.key).rpartition('.')[2]}` is read of a URI, which is plain text in version 2 of the SDK")
+
+
+def fix(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit | Import]:
+    node = ctx.module.at(fact.span)
+    subject = node.value if isinstance(node, ast.Attribute) else node.args[0] if isinstance(node, ast.Call) and node.args else None
+    if subject is None:
+        return
+    span = ctx.module.span(subject)
+    name = _spelled(ctx)
+    yield Edit(Span(span.start, span.start), f"{name or 'AnyUrl'}(")
+    yield Edit(Span(span.end, span.end), ")")
+    if not name:
+        yield Import("pydantic", "AnyUrl")
+
+
+def _spelled(ctx: Context) -> str:
+    """The name under which the file has the class already."""
+    for name, bindings in ctx.module.scopes[ctx.module.tree].bindings.items():
+        if len(bindings) == 1 and bindings[0].how is How.IMPORTED and isinstance(bindings[0].node, ast.alias):
+            if bindings[0].target.endswith(".AnyUrl") and ctx.sdk.inference.dotted_name(bindings[0].target, ctx.module) == ClassOf(URL):
+                return name
+    return ""

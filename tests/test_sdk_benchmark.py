@@ -1,0 +1,164 @@
+"""The measurement of SDK moves finds a good one the same in every era and with every client, and tells what a bad one loses."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+from servers import ROOT
+
+BENCHMARKS = ROOT / "benchmarks"
+sys.path.append(str(BENCHMARKS))
+
+import comparing  # noqa: E402
+
+SERVER = '''"""Adds, and complains."""
+
+import asyncio
+
+from mcp.server.lowlevel import Server
+from mcp.server.stdio import stdio_server
+from mcp.types import TextContent, Tool
+
+server = Server("adder", instructions="Adds.")
+
+
+@server.list_tools()
+async def list_tools() -> list[Tool]:
+    schema = {"type": "object", "properties": {"a": {"type": "integer"}, "b": {"type": "integer"}}, "required": ["a", "b"]}
+    return [Tool(name="add", description="Add.", inputSchema=schema)]
+
+
+@server.call_tool()
+async def call_tool(name: str, arguments: dict) -> list[TextContent]:
+    if name != "add":
+        raise ValueError(f"no tool {name}")
+    return [TextContent(type="text", text=str(arguments["a"] + arguments["b"]))]
+
+
+async def main() -> None:
+    async with stdio_server() as (read, write):
+        await server.run(read, write, server.create_initialization_options())
+
+
+if __name__ == "__main__":
+    asyncio.run(main())
+'''
+
+ADAPTERS = """
+
+def failed(text: str) -> CallToolResult:
+    return CallToolResult(content=[TextContent(type="text", text=text)], is_error=True)
+
+
+async def on_list(context, params):
+    return ListToolsResult(tools=await list_tools())
+
+
+async def on_call(context, params):
+    arguments = params.arguments or {}
+    try:
+        for tool in await list_tools():
+            if tool.name == params.name:
+                try:
+                    jsonschema.validate(arguments, tool.input_schema)
+                except jsonschema.ValidationError as error:
+                    return failed(f"Input validation error: {error.message}")
+        return CallToolResult(content=await call_tool(params.name, arguments))
+    except Exception as error:
+        return failed(str(error))
+
+
+server.add_request_handler("tools/list", PaginatedRequestParams, on_list)
+server.add_request_handler("tools/call", CallToolRequestParams, on_call)
+
+
+async def main("""
+
+# A `mcp-migrate` that does by heart what it is told to.
+HAND = """
+import pathlib, sys
+if sys.argv[1] == "check":
+    print('{"findings": []}')
+elif MOVED:
+    file = pathlib.Path("server.py")
+    text = file.read_text()
+    if "add_request_handler" not in text:
+        text = text.replace("@server.list_tools()\\n", "").replace("@server.call_tool()\\n", "").replace("\\nasync def main(", ADAPTERS)
+        names = "CallToolRequestParams, CallToolResult, ListToolsResult, PaginatedRequestParams, TextContent, Tool"
+        file.write_text(text.replace("import TextContent, Tool", "import " + names).replace("import asyncio\\n", "import asyncio\\n\\nimport jsonschema\\n"))
+"""
+
+
+def measure(folder: Path, *, moved: bool) -> subprocess.CompletedProcess[str]:
+    project = folder / "corpus" / "ll-adder"
+    project.mkdir(parents=True)
+    (project / "server.py").write_text(SERVER)
+    hand = folder / "hand.py"
+    hand.write_text(f"MOVED = {moved}\nADAPTERS = {ADAPTERS!r}\n{HAND}")
+    recipes = folder / "recipes.yaml"
+    recipes.write_text(
+        yaml.safe_dump({"ll-adder": {"ways": [{"run": "python server.py", "calls": ['add {"a": 1, "b": 2}', 'add {"a": "one"}']}]}})
+    )
+    places = ["--recipes", str(recipes), "--environments", str(ROOT / ".cache" / "benchmarks"), "--tool", f"{sys.executable} {hand}"]
+    command = [sys.executable, str(BENCHMARKS / "sdk.py"), *places, str(folder / "corpus")]
+    return subprocess.run(command, capture_output=True, text=True, encoding="utf-8", timeout=300)
+
+
+def test_a_good_move_is_the_same_to_every_client(tmp_path: Path) -> None:
+    done = measure(tmp_path, moved=True)
+    assert "| ll-adder | 1 | 1 of 1, 0, 0 | same/same/same | 0 | 0 | - | - |" in done.stdout, done.stderr + done.stdout
+    assert done.returncode == 0
+
+
+def test_what_is_not_moved_is_lost_and_not_told(tmp_path: Path) -> None:
+    done = measure(tmp_path, moved=False)
+    assert "| ll-adder | 0 | 0 of 1, 0, 1 | none/none/none | 0 | 0 | - | - |" in done.stdout, done.stderr + done.stdout
+    assert "'Server' object has no attribute 'list_tools' (NOT told)" in done.stdout
+    assert done.returncode == 1
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "expected"),
+    [
+        ({"a": 1, "b": [1, 2]}, {"a": 1, "b": [1, 2]}, []),
+        ({"a": True}, {"a": 1}, ["a: true -> 1"]),
+        ({"tools": [{"name": "x", "t": 1}]}, {"tools": [{"name": "x"}]}, ["tools[x].t: 1 -> nothing"]),
+        ([{"name": "x"}, {"name": "y"}], [{"name": "y"}, {"name": "x"}], [": in another order"]),
+        ([1], [1, 2], [": [1] -> [1, 2]"]),
+    ],
+    ids=["same", "other type", "lost field", "order", "length"],
+)
+def test_differences(before: object, after: object, expected: list[str]) -> None:
+    assert list(comparing.differences(before, after)) == expected
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "expected"),
+    [
+        (b"import mcp  # why\n", b"import mcp_types  # why\n", []),
+        (b"import mcp  # why\n", b"import mcp_types\n", ["a.py: comment lost: # why"]),
+        (b"import mcp\r\n", b"import mcp_types\n", ["a.py: line endings"]),
+        (b"\xef\xbb\xbfimport mcp\n", b"import mcp_types\n", ["a.py: byte order mark"]),
+        (b"import mcp\n", b"import mcp_types", ["a.py: end of the file"]),
+    ],
+    ids=["kept", "comment", "line endings", "byte order mark", "last line"],
+)
+def test_faults(before: bytes, after: bytes, expected: list[str]) -> None:
+    assert list(comparing.faults({"a.py": before}, {"a.py": after})) == expected
+
+
+def test_both_sides_of_a_snippet_are_read_from_the_map(tmp_path: Path) -> None:
+    told = tmp_path / "map.md"
+    told.write_text(
+        "### Area\n\n#### one-entry  —  ASSIST\n*Check:* **verified**. v1 before: runs, prints `1`; v2 after: runs, prints `2`.\n"
+        "```python\n# v1\nprint(asyncio, 1)\n# v2\nprint(2)\n```\n\n#### other-entry  —  MANUAL\n*Check:* not verified.\n"
+    )
+    script = f"import sys; sys.path.insert(0, {str(BENCHMARKS)!r}); import pairs, pathlib; "
+    script += f"print([(p.name, p.kind, p.one, p.two, p.prints) for p in pairs.read(pathlib.Path({str(told)!r}))])"
+    said = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
+    one = ("one-entry", "ASSIST", "import asyncio\nprint(asyncio, 1)\n", "print(2)\n", {"1": "1", "2": "2"})
+    assert eval(said) == [one, ("other-entry", "MANUAL", "", "", {})]
