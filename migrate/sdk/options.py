@@ -18,6 +18,8 @@ MOVED = frozenset(
         "session_idle_timeout", "max_sessions", "event_store", "retry_interval", "transport_security",
     }
 )  # fmt: skip
+ATTACHED = "transport_options"
+"""The attribute by which a server carries its options where nothing else gets from the place that makes it to those that run it."""
 _TRANSPORTS = ("stdio", "sse", "streamable-http")
 _METHODS = {
     "run": None,
@@ -91,6 +93,7 @@ class Shared:
     names: set[str]
     attribute: bool = False  # `self.x_options`
     filled: dict[str, str] = field(default_factory=dict)  # defaults that something reads
+    attached: bool = False  # an attribute of the server itself
     guarded: bool = False  # the protection that version 1 had for local names has to be written down
 
 
@@ -124,6 +127,7 @@ class Options:
         for use in server.uses:
             self._sort(use)
         self.held = self._held()
+        self.attached = self._attached()
         if self.changes and not self.places and self.held is None and not any(change.use.module is self.module for change in self.changes):
             self.places.append(server.call)
         if self.held is not None:
@@ -199,6 +203,17 @@ class Options:
                         return _Held(name, word.value, node.value, keys)
         return None
 
+    def _attached(self) -> ast.Dict | None:
+        """The dict that the server has been given as an attribute."""
+        target = self._target()
+        for call in self.module.calls.get("setattr", ()):
+            match call.args:
+                case [ast.expr() as owner, ast.Constant(value=str(name)), ast.Dict() as made] if name == ATTACHED and target is not None:
+                    same = self.module.function(call) is self.module.function(self.server.call)
+                    if same and self.module.text(owner) == self.module.text(target):
+                        return made
+        return None
+
     def _is_filled(self, name: str) -> bool:
         """Whether something puts an option into a dict that begins empty."""
         word = f'{name}["'.encode()
@@ -250,6 +265,7 @@ class Options:
     # -- what a place that runs the server needs --------------------------------------
     def names(self) -> list[str]:
         found = [*self.given, *(self.held.keys if self.held is not None else ())]
+        found += (_keys(self.attached) or ()) if self.attached is not None else ()
         found += [change.name for change in self.changes if not self.is_idle(change)]
         if self.shared is not None and not self.shared.made:
             found += self.shared.filled
@@ -304,6 +320,8 @@ class Options:
             and all(self._is_plain(value) for value in self.given.values())
         ):
             return None
+        if self.attached is not None:
+            return Shared(ATTACHED, True, {*(_keys(self.attached) or ()), *changed}, attached=True)
         defaults = dict(text.split(" ", 1) for text in self.data["defaults"])
         asked = {read.name for read in self.reads}
         names = {*self.given, *changed}
@@ -316,7 +334,12 @@ class Options:
                 if kind != "stdio" and (sink.is_app or not names <= {*self.accepted([*names], kind)}):
                     asked |= {*self.accepted([*names], kind)} - ({"host", "port"} if sink.is_app else set())
         filled = {name: defaults[name] for name in sorted(asked & changed - self.given.keys()) if name in defaults}
-        return Shared(self._named(), False, names | filled.keys(), isinstance(self._target(), ast.Attribute), filled, guarded)
+        name = self._named()
+        target = self._target()
+        attached = not self._sees(name)
+        return Shared(
+            ATTACHED if attached else name, False, names | filled.keys(), isinstance(target, ast.Attribute), filled, attached, guarded
+        )
 
     def is_idle(self, change: Change) -> bool:
         """Whether nothing looks at a setting: no read, and no call that runs the server and would take it."""
@@ -392,7 +415,10 @@ class Options:
             return False
         if self.module.source.line(statement.lineno)[: statement.col_offset].strip():
             return False
-        return all(self.reach(self.shared.name, use) is not None for use in self._uses())
+        return self._sees(self.shared.name)
+
+    def _sees(self, name: str) -> bool:
+        return all(self.reach(name, use) is not None for use in self._uses())
 
     def _uses(self) -> Iterator[Use]:
         yield from (sink.use for sink in self.sinks if [kind for kind in sink.kinds if kind != "stdio"])
@@ -447,6 +473,11 @@ class Options:
 
     def reach(self, name: str, use: Use) -> Reach | None:
         """How the place of a use gets at a name that is known where the server is made."""
+        if name == ATTACHED:
+            receiver = _receiver(use)
+            if isinstance(receiver, ast.Name | ast.Attribute):
+                return Reach(f'getattr({use.module.text(receiver)}, "{ATTACHED}")')
+            return None
         if "." in name:
             return self._beside(name, use)
         home = self.module.scope(self.server.call)
@@ -468,8 +499,7 @@ class Options:
 
     def _beside(self, name: str, use: Use) -> Reach | None:
         """`self.server_options`, where the server is `self.server`."""
-        receiver = use.node.func.value if isinstance(use.node, ast.Call) and isinstance(use.node.func, ast.Attribute) else None
-        receiver = use.node.value if isinstance(use.node, ast.Attribute) else receiver
+        receiver = _receiver(use)
         last = name.rpartition(".")[2]
         if isinstance(receiver, ast.Attribute) and f"{receiver.attr}_options" == last:
             return Reach(f"{use.module.text(receiver.value)}.{last}")
@@ -479,8 +509,7 @@ class Options:
 
     def _imported(self, name: str, use: Use) -> Reach | None:
         """A name of the server's module in another one, which has the server from there."""
-        receiver = use.node.func.value if isinstance(use.node, ast.Call) and isinstance(use.node.func, ast.Attribute) else None
-        receiver = use.node.value if isinstance(use.node, ast.Attribute) else receiver
+        receiver = _receiver(use)
         if isinstance(receiver, ast.Attribute):
             base = self.program.type(receiver.value, use.module)
             home = f"{self.module.path}::"
@@ -502,6 +531,13 @@ class Options:
             return Reach(name) if same else None
         end = use.module.span(alias).end
         return Reach(name, ((end, f", {name}"),))
+
+
+def _receiver(use: Use) -> ast.expr | None:
+    """The server of a use, as it is written."""
+    if isinstance(use.node, ast.Call):
+        return use.node.func.value if isinstance(use.node.func, ast.Attribute) else None
+    return use.node.value
 
 
 class _Held(NamedTuple):
@@ -575,7 +611,7 @@ def _present(node: ast.AST | None, shared: str) -> set[str] | None:
             continue
         for inside in ast.walk(word.value):
             match inside:
-                case ast.Name(id=name) | ast.Attribute(attr=name) if shared and name == shared:
+                case ast.Name(id=name) | ast.Attribute(attr=name) | ast.Constant(value=str(name)) if shared and name == shared:
                     if not _is_picked(word.value, shared):
                         return None
                 case ast.Constant(value=str(text)):
@@ -585,13 +621,15 @@ def _present(node: ast.AST | None, shared: str) -> set[str] | None:
 
 def _is_picked(node: ast.expr, shared: str) -> bool:
     """Whether the dict is only asked for single options."""
-    picked = {id(inside.value) for inside in ast.walk(node) if isinstance(inside, ast.Subscript)}
-    whole = [
-        inside
-        for inside in ast.walk(node)
-        if isinstance(inside, ast.Name | ast.Attribute) and getattr(inside, "id", getattr(inside, "attr", "")) == shared
-    ]
-    return all(id(one) in picked for one in whole)
+    picked = {id(part) for inside in ast.walk(node) if isinstance(inside, ast.Subscript) for part in ast.walk(inside.value)}
+    return all(id(inside) in picked for inside in ast.walk(node) if shared in _spelled(inside))
+
+
+def _spelled(node: ast.AST) -> tuple[str, ...]:
+    match node:
+        case ast.Name(id=name) | ast.Attribute(attr=name) | ast.Constant(value=str(name)):
+            return (name,)
+    return ()
 
 
 def _keys(node: ast.Dict) -> tuple[str, ...] | None:
