@@ -37,7 +37,7 @@ def check(fact: Symbol, ctx: Context) -> Iterator[Finding]:
             if _is_typed(raised, ctx):
                 yield ctx.finding(
                     fact,
-                    message="an error of the protocol leaves this tool as one in version 2, which raises in the client; it was a result before",
+                    message="an error of the protocol raises in the client in version 2, where it was a result of the tool",
                     severity=Severity.WARNING,
                     span=ctx.module.span(raised.statement),
                     hint=ctx.entry.hints["typed"],
