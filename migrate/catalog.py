@@ -13,11 +13,11 @@ from typing import TypeGuard, cast
 import yaml
 
 from .facts.model import Fact, Symbol
-from .rule import Entry, Rule, Severity
+from .rule import Context, Entry, Rule, Severity
 
 PACKAGE = f"{__package__}.rules"
 ANY = "*"
-_SHARED = "shared.yaml"  # what the findings of several rules say
+_SHARED = "shared.yaml"  # what the findings of several rules say, and what several rules go by
 FIX_WORDS = ("always", "sometimes", "never")
 
 _REQUIRED = frozenset({"id", "title", "message", "severity", "fix", "why", "instead", "spec"})
@@ -54,6 +54,11 @@ class Catalog:
     def module(self, entry: Entry) -> Rule:
         """The module beside an entry, imported when it is first wanted."""
         return cast(Rule, importlib.import_module(f"{PACKAGE}.{entry.pack}.{entry.name}"))
+
+    def obstacle(self, entry: Entry, ctx: Context) -> str:
+        """Why nothing that the rules of an entry's pack want may be done to a file; a pack that knows of such reasons has `obstacle`."""
+        find = getattr(importlib.import_module(f"{PACKAGE}.{entry.pack}"), "obstacle", None)
+        return cast(str, find(ctx)) if find is not None else ""
 
 
 @cache
@@ -117,13 +122,14 @@ def parse(pack: str, name: str, text: str) -> Entry:
 
 def _read_all() -> Iterator[Entry]:
     shared = yaml.load(files(PACKAGE).joinpath(_SHARED).read_text(encoding="utf-8"), Loader=_Loader)
-    hints = _texts(_SHARED, "hints", shared)
+    hints, data = _texts(_SHARED, "hints", shared), _lists(_SHARED, "data", shared)
     for pack in files(PACKAGE).iterdir():
         if pack.is_dir() and pack.name.isidentifier():
             for file in pack.iterdir():
                 if file.name.endswith(".yaml"):
                     entry = parse(pack.name, file.name.removesuffix(".yaml"), file.read_text(encoding="utf-8"))
-                    yield replace(entry, hints=MappingProxyType({**hints, **entry.hints}))
+                    hints_of, data_of = MappingProxyType({**hints, **entry.hints}), MappingProxyType({**data, **entry.data})
+                    yield replace(entry, hints=hints_of, data=data_of)
 
 
 def _line(text: str) -> str:

@@ -159,6 +159,9 @@ def fix(
     inline: Annotated[
         bool | None, typer.Option("--inline/--no-inline", help="Put the boundary into the script itself, in place of a new file.")
     ] = None,
+    pin_only: Annotated[
+        bool, typer.Option("--pin-only", help="Only add the bound `<2` that keeps code at mcp 1, and tell what blocks the move.")
+    ] = False,
     mark: Annotated[bool, typer.Option("--mark", help="Leave a TODO comment where a human must act.")] = False,
     allow_dirty: Annotated[bool, typer.Option("--allow-dirty", help="Rewrite files, too, that git could not give back.")] = False,
     select: Select = None,
@@ -176,6 +179,8 @@ def fix(
     from .run import Run
 
     with guarded():
+        if pin_only and (select or ignore):
+            fail("--pin-only looks at its own rules; it takes no --select and no --ignore")
         flags = _flags(
             paths,
             stdin_filename=stdin_filename,
@@ -188,6 +193,7 @@ def fix(
             respect_gitignore=respect_gitignore,
             baseline=accepted,
             inline=inline,
+            hold=pin_only,
         )
         run = Run(flags)
         before = _read(run)
@@ -208,7 +214,7 @@ def fix(
         if unwritten:
             after, fixed = run.unwritten(before, after, fixed, unwritten)
             left = run.check(after)
-        summary = _summary(run, before, fixed, left, would=diff)
+        summary = _summary(run, before, fixed, left, changes, would=diff)
         report = run.report(after, left, run.show)
         if diff or flags.stdin is not None:
             if not quiet:
@@ -266,6 +272,7 @@ def _flags(
     respect_gitignore: bool,
     baseline: Path | None,
     inline: bool | None = None,
+    hold: bool = False,
 ) -> Flags:
     from .run import Flags
 
@@ -289,6 +296,7 @@ def _flags(
         baseline=baseline,
         respect_gitignore=respect_gitignore,
         inline=inline,
+        hold=hold,
     )
 
 
@@ -366,7 +374,7 @@ def _write(file: Path, text: str) -> None:
         fail(f"cannot write {file}: {(error.strerror or str(error)).lower()}")
 
 
-def _summary(run: Run, before: Reading, fixed: Fixed, left: Sifted, *, would: bool) -> str:
+def _summary(run: Run, before: Reading, fixed: Fixed, left: Sifted, changes: list[Change], *, would: bool) -> str:
     from .report import text
 
     names = {entry.id: entry.name for entry in run.catalog.entries}
@@ -376,6 +384,8 @@ def _summary(run: Run, before: Reading, fixed: Fixed, left: Sifted, *, would: bo
     # A file from standard input gets none.
     also = [line for new in fixed.created for line in run.unshipped(new, fixed.project.importers(new))]
     also += [f"not inside: {run.show(new)} is not imported in one plain line" for new in fixed.created if run.inline]
+    if run.flags.stdin is None:
+        also += run.locked(changes)
     return text.fixes(applied, map(run.show, fixed.created), names, settled=settled, left=len(left.findings), also=also, would=would)
 
 

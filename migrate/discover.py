@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -71,11 +71,13 @@ def find(
     *,
     exclude: Iterable[Exclude] = (),
     respect_gitignore: bool = True,
+    also: Callable[[str], bool] = lambda path: False,
 ) -> Iterator[File | Unreadable]:
     """Every file of the paths once, in the order of the paths and sorted by name inside of each.
 
-    A file that is named is always taken. In folders the walk takes Python files, follows no symbolic link, and enters nothing that
-    .gitignore files or `exclude` leave out. 6,800 files in 1,560 folders cost 0.04 CPU s, with a .gitignore of 55 patterns 0.24 s.
+    A file that is named is always taken. In folders the walk takes Python files and those that are wanted `also`, follows no
+    symbolic link, and enters nothing that .gitignore files or `exclude` leave out. 6,800 files in
+    1,560 folders cost 0.04 CPU s, with a .gitignore of 55 patterns 0.24 s.
     Raises NotFound for a path that does not exist, before anything is yielded for it.
     """
     seen: set[str] = set()
@@ -88,7 +90,7 @@ def find(
         found: Iterable[File | Unreadable] = [File("", start)]
         if os.path.isdir(start):
             layers = _layers_above(start) if respect_gitignore else []
-            found = _walk(start, layers, excluded, respect_gitignore)
+            found = _walk(start, layers, excluded, respect_gitignore, also)
         for item in found:
             where = item.location if isinstance(item, File) else item.path
             if where in seen:
@@ -131,7 +133,9 @@ class _Layer(NamedTuple):
         return self.spec.check_file(_posix(path[len(self.base) :]) + ("/" if folder else "")).include
 
 
-def _walk(start: str, layers: list[_Layer], excluded: list[_Layer], respect_gitignore: bool) -> Iterator[File | Unreadable]:
+def _walk(
+    start: str, layers: list[_Layer], excluded: list[_Layer], respect_gitignore: bool, also: Callable[[str], bool]
+) -> Iterator[File | Unreadable]:
     """Depth first with a stack of its own. Layers are searched from the nearest .gitignore outwards: the first that decides wins."""
     stack: list[tuple[str, list[_Layer]]] = [(start, layers)]
     while stack:
@@ -151,7 +155,9 @@ def _walk(start: str, layers: list[_Layer], excluded: list[_Layer], respect_giti
             if entry.is_dir():
                 if not _left_out(entry.path, entry.name, layers, excluded, folder=True):
                     inner.append((entry.path, layers))
-            elif entry.name.endswith(SUFFIXES) and not _left_out(entry.path, entry.name, layers, excluded, folder=False):
+            elif (entry.name.endswith(SUFFIXES) or also(_posix(entry.path))) and not _left_out(
+                entry.path, entry.name, layers, excluded, folder=False
+            ):
                 yield File("", entry.path)
         stack += reversed(inner)
 

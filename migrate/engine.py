@@ -18,11 +18,12 @@ from .bystanders import Bystanders
 from .catalog import Catalog
 from .facts.mask import parse
 from .facts.model import FileFacts
+from .manifests import files as manifests
 from .project import Project, read
 from .rewrite import edits
 from .rewrite.edits import Edit
 from .rewrite.tree import TOO_DEEP, Tree, Unwritable
-from .rule import Applicability, Context, Era, Finding, Import, NewFile
+from .rule import Aim, Applicability, Context, Era, Finding, Import, NewFile
 from .source import Source, Span
 
 # Wiring, deleting and importing need two or three; ten means that two fixes undo each other.
@@ -65,6 +66,14 @@ def _raise(error: InternalError) -> NoReturn:
     raise error
 
 
+def _all_files(project: Project) -> Mapping[str, FileFacts]:
+    return {**project.manifests, **project.files}
+
+
+def _beside(project: Project) -> Mapping[str, FileFacts]:
+    return project.manifests
+
+
 def check(
     project: Project,
     catalog: Catalog,
@@ -73,23 +82,35 @@ def check(
     select: Sequence[str] = (),
     ignore: Sequence[str] = (),
     per_file_ignores: Mapping[str, Sequence[str]] | None = None,
+    aim: Aim = Aim.MOVE,
+    within: Callable[[Project], Mapping[str, FileFacts]] = _all_files,
     on_error: Callable[[InternalError], None] = _raise,
 ) -> list[Finding]:
     """Every finding of the chosen rules, by path, place and rule. A rule that fails is told to `on_error` and passed over.
 
-    Raises UnknownRule for a selector that no rule answers to.
+    `within` chooses the files that are looked at. Raises UnknownRule for a selector that no rule answers to.
     """
     chosen = selection.choose(catalog.entries, select, ignore)
     ignored_in = selection.per_file(per_file_ignores or {}, catalog.entries)
     found: set[Finding] = set()
-    for path, file in project.files.items():
+    for path, file in within(project).items():
         active = chosen - ignored_in(path)
+        obstacles: dict[str, str] = {}  # by pack
         for fact in file.facts:
             for entry in catalog.entries_for(fact):
                 if entry.id in active:
-                    ctx = Context(entry, file, project, era)
+                    ctx = Context(entry, file, project, era, aim)
                     try:
-                        found.update(catalog.module(entry).check(fact, ctx))
+                        new = list(catalog.module(entry).check(fact, ctx))
+                        if any(finding.applicability is not Applicability.MANUAL for finding in new):
+                            if entry.pack not in obstacles:
+                                obstacles[entry.pack] = catalog.obstacle(entry, ctx)
+                            if reason := obstacles[entry.pack]:
+                                new = [
+                                    replace(finding, applicability=Applicability.MANUAL, hint=f"not moved while {reason}")
+                                    for finding in new
+                                ]
+                        found.update(new)
                     except Exception as error:  # a rule may fail in any way, a run must not
                         on_error(_internal(entry.id, path, error))
     return sorted(found, key=_order)
@@ -108,6 +129,7 @@ def fix(
     obstacle: Callable[[str], str] = lambda path: "",
     others: Callable[[], Iterable[bytes]] = tuple,
     beside: Collection[str] = (),
+    aim: Aim = Aim.MOVE,
     on_error: Callable[[InternalError], None] = _raise,
 ) -> Fixed:
     """Applies the fixes of the chosen rules until nothing changes any more.
@@ -116,9 +138,11 @@ def fix(
     of the project cannot be made; `others` gives the content of the run's other files, which may use names of these, and
     `beside` their paths.
     """
-    find = partial(check, catalog=catalog, era=era, select=select, ignore=ignore, per_file_ignores=per_file_ignores, on_error=on_error)
+    find = partial(
+        check, catalog=catalog, era=era, select=select, ignore=ignore, per_file_ignores=per_file_ignores, aim=aim, on_error=on_error
+    )
     threshold = Applicability.UNSAFE if unsafe else Applicability.SAFE
-    return _Fixing(project, catalog, era, find, threshold, may_fix, obstacle, Bystanders(others), beside, on_error).run()
+    return _Fixing(project, catalog, era, aim, find, threshold, may_fix, obstacle, Bystanders(others), beside, on_error).run()
 
 
 def _order(finding: Finding) -> tuple[str, Span, str, str]:
@@ -153,7 +177,8 @@ class _Fixing:
         project: Project,
         catalog: Catalog,
         era: Era,
-        find: Callable[[Project], list[Finding]],
+        aim: Aim,
+        find: Callable[..., list[Finding]],
         threshold: Applicability,
         may_fix: Callable[[Source, list[Finding]], list[Finding]],
         obstacle: Callable[[str], str],
@@ -162,7 +187,7 @@ class _Fixing:
         on_error: Callable[[InternalError], None],
     ) -> None:
         self.start = self.project = project
-        self.catalog, self.era, self.find, self.threshold = catalog, era, find, threshold
+        self.catalog, self.era, self.aim, self.find, self.threshold = catalog, era, aim, find, threshold
         self.may_fix, self.obstacle, self.bystanders, self.on_error = may_fix, obstacle, bystanders, on_error
         self.beside = beside
         self.acceptance = Acceptance(bystanders)
@@ -177,6 +202,11 @@ class _Fixing:
         self.kept: list[Finding] = []  # of early rules, which would not find them again
 
     def run(self) -> Fixed:
+        # What the code needs comes first: the rules about it ask what the code is like before it is moved, and whether it can be.
+        self._fix_beside()
+        refused = [*self.dropped]
+        # What is left to do there is told, though code that is moved meanwhile gives no occasion to find it.
+        beside = {self._left(finding) for finding in self.find(self.project, within=_beside)} if self.project.manifests else set()
         rounds = 0
         while (changed := self._round()) or self._sweep():
             rounds += bool(changed)
@@ -187,13 +217,14 @@ class _Fixing:
             project=self.project,
             texts={
                 path: file.source.text
-                for path, file in self.project.files.items()
-                if path in self.start.files and file.source.text != self.start.files[path].source.text
+                for old, new in ((self.start.files, self.project.files), (self.start.manifests, self.project.manifests))
+                for path, file in new.items()
+                if path in old and file.source.text != old[path].source.text
             },
             created={path: self.project.files[path].source.text for path in sorted(self.created)},
-            remaining=self._remaining(),
+            remaining=sorted({*self._remaining(), *beside}, key=_order),
             applied={path: count for path, count in self.applied.items() if count},
-            dropped=tuple(self.dropped),
+            dropped=(*refused, *self.dropped),
         )
 
     def _left(self, finding: Finding) -> Finding:
@@ -212,7 +243,7 @@ class _Fixing:
 
     def _keep(self, findings: Iterable[Finding], accepted: Collection[Finding], before: Project) -> None:
         """Carries the findings of early rules that are not fixed over to the texts that this round has made."""
-        early = [finding for finding in findings if not self._is_late(finding)]
+        early = [finding for finding in findings if finding.path in before.files and not self._is_late(finding)]
         again = {_line(finding, before) for finding in early}
         earlier = [one for one in self.kept if _line(one, before) not in again]
         self.kept = []
@@ -221,6 +252,54 @@ class _Fixing:
             moved = finding if old is new else _carried(finding, old, new)
             if moved is not None:
                 self.kept.append(moved)
+
+    # The files beside the code
+
+    def _fix_beside(self) -> None:
+        changed: list[FileFacts] = []
+        for _ in range(MAX_ROUNDS):
+            changed = []
+            self.dropped = []
+            by_path: defaultdict[str, list[Finding]] = defaultdict(list)
+            for finding in self.find(self.project, within=_beside):
+                if finding.applicability >= self.threshold and finding.fact is not None:
+                    by_path[finding.path].append(finding)
+            for path, findings in by_path.items():
+                file = self.project.manifests[path]
+                new, made = self._rewritten(file, self.may_fix(file.source, findings))
+                if made:
+                    changed.append(new)
+                    self.applied[path] += made
+            if not changed:
+                return
+            self.project = self.project.with_manifests(changed)
+        for file in changed:
+            rules = ", ".join(sorted(self.applied.pop(file.source.path)))
+            self.on_error(InternalError(rules, file.source.path, f"fixes do not come to rest in {MAX_ROUNDS} rounds"))
+        self.project = self.project.with_manifests(self.start.manifests[file.source.path] for file in changed)
+
+    def _rewritten(self, file: FileFacts, findings: Iterable[Finding]) -> tuple[FileFacts, Counter[str]]:
+        """A file with the fixes of these findings, as far as each says what it should and leaves the rest as it was."""
+        made: Counter[str] = Counter()
+        taken: list[Edit] = []
+        best = file
+        meant: set[int] = set()
+        for group in self._groups(file, findings):
+            finding = group.finding
+            assert finding is not None
+            new = [edit for edit in group.edits if edit not in taken]
+            if any(edits.overlaps(edit.span, other.span) for edit in new for other in taken):
+                continue  # waits for the next round
+            source = replace(file.source, text=edits.apply(file.source.utf8, [*taken, *new]).decode("utf-8"))
+            numbers = meant | {number for number, fact in enumerate(file.facts) if fact == finding.fact}
+            result = manifests.read(source)
+            if objection := manifests.objection(file, result, frozenset(numbers)):
+                self.dropped.append(Dropped(finding.rule, finding.path, finding.span, objection))
+                continue
+            best, meant = result, numbers
+            taken += new
+            made[finding.rule] += 1
+        return best, made
 
     # One round
 
@@ -271,7 +350,7 @@ class _Fixing:
             module = self.catalog.module(entry) if entry is not None else None
             if entry is None or not hasattr(module, "fix") or finding.fact is None:
                 continue
-            ctx = Context(entry, file, self.project, self.era)
+            ctx = Context(entry, file, self.project, self.era, self.aim)
             try:
                 wishes = list(module.fix(finding.fact, self._tree(file.source), ctx))  # type: ignore[union-attr]
             except (Unwritable, RecursionError) as error:
@@ -461,7 +540,9 @@ class _Fixing:
         needless = {path for path in self.created if self.wanted_by[path] <= taken_back}
         self.created -= needless
         files = {**self.project.files, **{path: self.start.files[path] for path in taken_back}}
-        self.project = Project.link((file for path, file in files.items() if path not in needless), self.project.packages)
+        self.project = Project.link(
+            (file for path, file in files.items() if path not in needless), self.project.packages, self.project.manifests
+        )
 
     def _connected(self, changed: Iterable[str]) -> set[str]:
         """These files with all changed ones that are linked to them by imports, before or now.
@@ -486,7 +567,8 @@ class _Fixing:
 
 def _line(finding: Finding, project: Project) -> tuple[str, str, int]:
     """Where a finding stands, and whose it is."""
-    return finding.rule, finding.path, project.files[finding.path].source.position(finding.span.start).line
+    file = project.files.get(finding.path) or project.manifests[finding.path]
+    return finding.rule, finding.path, file.source.position(finding.span.start).line
 
 
 def _carried(finding: Finding, old: Source, new: Source) -> Finding | None:

@@ -18,6 +18,7 @@ from .facts.code import unit_of
 from .facts.collect import collect
 from .facts.gates import beside, is_boundary_module
 from .facts.model import (
+    Borrowed,
     Call,
     Class,
     CodeUse,
@@ -33,6 +34,7 @@ from .facts.model import (
     Import,
     MetaKey,
     Ref,
+    Requirement,
     Result,
     Role,
     Route,
@@ -47,6 +49,7 @@ from .facts.model import (
     VersionUse,
 )
 from .facts.walk import is_word
+from .manifests.inside import inside
 from .sdk.program import Program
 from .source import Source
 
@@ -73,18 +76,32 @@ def module_name(path: str) -> str:
 
 def read(source: Source) -> FileFacts:
     """The facts of one source, under its module name. Raises what `collect` raises."""
-    return collect(source, module_name(source.path), package=PurePosixPath(source.path).stem == "__init__")
+    facts = collect(source, module_name(source.path), package=PurePosixPath(source.path).stem == "__init__")
+    asked = tuple(inside(source))
+    return replace(facts, facts=(*facts.facts, *asked)) if asked else facts
 
 
 class Project:
-    """All files of a run, linked. Files are addressed by path, modules by dotted name; `packages` are folders with an `__init__.py`."""
+    """All files of a run, linked. Files are addressed by path, modules by dotted name; `packages` are folders with an `__init__.py`.
 
-    def __init__(self, files: Mapping[str, FileFacts], packages: frozenset[str] = frozenset(), *, before: Program | None = None) -> None:
+    `manifests` are the files beside the code that say what it needs; nothing links them.
+    """
+
+    def __init__(
+        self,
+        files: Mapping[str, FileFacts],
+        packages: frozenset[str] = frozenset(),
+        manifests: Mapping[str, FileFacts] | None = None,
+        *,
+        before: Program | None = None,
+    ) -> None:
         """`before` is what an earlier version of the project has read of the same files."""
         self.files = files
         self.packages = packages
+        self.manifests = manifests or {}
         self._kinds: dict[tuple[str, type[Fact]], tuple[Fact, ...]] = {}
         self._said: dict[tuple[str, bytes], bool] = {}
+        self._remembered: dict[str, object] = {}
         self._once: dict[tuple[str, Callable[[FileFacts], object]], object] = {}
         self._modules = _index(files.values())
         self._imported = {path: tuple(self._imports(file)) for path, file in files.items()}
@@ -110,8 +127,18 @@ class Project:
         self._modern = self._modern_files()
 
     @classmethod
-    def link(cls, files: Iterable[FileFacts], packages: frozenset[str] = frozenset()) -> Project:
-        return cls({file.source.path: file for file in files}, packages)
+    def link(
+        cls, files: Iterable[FileFacts], packages: frozenset[str] = frozenset(), manifests: Mapping[str, FileFacts] | None = None
+    ) -> Project:
+        return cls({file.source.path: file for file in files}, packages, manifests)
+
+    def with_manifests(self, changed: Iterable[FileFacts]) -> Project:
+        """The project with some of the files beside the code read anew."""
+        # No link depends on them: the copy shares all of these.
+        other = copy(self)
+        other.manifests = {**self.manifests, **{file.source.path: file for file in changed}}
+        other.__dict__.pop("requirements", None)
+        return other
 
     def bounded(self, functions: Mapping[str, Collection[str]]) -> Project:
         """The project as if a boundary stood before these functions, given by path."""
@@ -129,7 +156,7 @@ class Project:
 
     def replace(self, changed: Iterable[FileFacts]) -> Project:
         """The project with some files read anew."""
-        return Project({**self.files, **{file.source.path: file for file in changed}}, self.packages, before=self.sdk)
+        return Project({**self.files, **{file.source.path: file for file in changed}}, self.packages, self.manifests, before=self.sdk)
 
     def module(self, name: str, importer: str = "") -> FileFacts | None:
         """The file that `import name` in `importer` (a path) reaches; the nearest one where several fit."""
@@ -189,6 +216,10 @@ class Project:
         """Whether the server that this file belongs to already offers 2026-07-28."""
         return file.source.path in self._modern
 
+    def is_test(self, path: str) -> bool:
+        """Whether a file is named as tests are."""
+        return is_test(path)
+
     def facts(self, kind: type[Fact], key: str | None = None) -> Iterator[tuple[FileFacts, Fact]]:
         for file in self.files.values():
             for fact in file.facts:
@@ -212,6 +243,22 @@ class Project:
         if (path, find) not in self._once:
             self._once[path, find] = find(self.files[path])
         return self._once[path, find]  # type: ignore[return-value]
+
+    def remember(self, question: str, answer: Callable[[], T]) -> T:
+        """What can be found out from the code of all files, whatever stands behind boundaries and in the files beside it."""
+        if question not in self._remembered:
+            self._remembered[question] = answer()
+        return self._remembered[question]  # type: ignore[return-value]
+
+    @cached_property
+    def requirements(self) -> Mapping[str | Ref, tuple[tuple[FileFacts, Requirement], ...]]:
+        """What the files of the project ask for, by the name of the distribution."""
+        found: defaultdict[str | Ref, list[tuple[FileFacts, Requirement]]] = defaultdict(list)
+        for file in (*self.manifests.values(), *self.files.values()):
+            for fact in file.facts:
+                if isinstance(fact, Requirement):
+                    found[fact.key].append((file, fact))
+        return {key: tuple(asked) for key, asked in found.items()}
 
     @cached_property
     def codes(self) -> Mapping[tuple[str | Ref, str], tuple[tuple[ErrorCode, Source], ...]]:
@@ -241,7 +288,7 @@ class Project:
             linked[path] = replace(file, facts=tuple(facts))
         handled = {path: {fact.key for fact in file.facts if isinstance(fact, Handler)} for path, file in linked.items()}
         for path, file in linked.items():
-            kept = [fact for fact in file.facts if path in speaks or isinstance(fact, (Import, Call, Class))]
+            kept = [fact for fact in file.facts if path in speaks or isinstance(fact, (Import, Call, Class, Requirement, Borrowed))]
             headers = [fact for fact in file.facts if isinstance(fact, Header)]
             kept = [fact for fact in kept if self._holds(fact, file, headers, handled)]
             linked[path] = replace(file, facts=tuple(_unique([*kept, *_dispatchers(file)])))

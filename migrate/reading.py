@@ -12,11 +12,13 @@ from pathlib import PurePosixPath
 
 from . import discover, house, inline
 from .discover import File, Unreadable
+from .facts.borrowed import BORROWED, may_borrow
 from .facts.gates import BOUNDARY_MODULE, CLIENT_MODULE, HANDLER_MODULE
-from .facts.model import FileFacts, Ref, Value
+from .facts.model import FileFacts, Ref, Requirement, Value
 from .facts.vocabulary import may_speak
 from .feeders import Feeders, dispatches
 from .inline import Carried
+from .manifests import files as manifests
 from .project import Project, module_name
 from .project import read as facts_of
 from .rule import Entry, Finding
@@ -42,7 +44,8 @@ class Reading:
     @property
     def sources(self) -> Mapping[str, Source]:
         """The text of every file that has one, for positions and comments."""
-        return {**self.unparsed, **{path: file.source for path, file in self.project.files.items()}}
+        files = (*self.project.manifests.items(), *self.project.files.items())
+        return {**self.unparsed, **{path: file.source for path, file in files}}
 
 
 def gather(found: Iterable[tuple[File, bytes] | Unreadable], rule: Entry) -> Reading:
@@ -53,6 +56,10 @@ def gather(found: Iterable[tuple[File, bytes] | Unreadable], rule: Entry) -> Rea
             reader.unreadable.append(house.finding(rule, item.path, item.reason))
             continue
         file, raw = item
+        if manifests.kind_of(file.path) is not None:
+            reader.look_at(file, raw)
+            if not file.path.endswith(discover.SUFFIXES):
+                continue
         reader.locations[file.path] = file.location
         if may_speak(raw):
             reader.add(file, raw)
@@ -61,6 +68,7 @@ def gather(found: Iterable[tuple[File, bytes] | Unreadable], rule: Entry) -> Rea
     reader.look_up_constants()
     reader.look_for_feeders()
     reader.look_for_loops()
+    reader.look_for_borrowers()
     reader.kept.clear()
     reader.look_beside()
     reader.take_apart()
@@ -78,6 +86,7 @@ class _Reader:
         self.unreadable: list[Finding] = []
         self.unparsed: dict[str, Source] = {}
         self.packages: set[str] = set()
+        self.manifests: dict[str, tuple[FileFacts, File, bytes]] = {}
         self.carried: dict[str, Carried] = {}
         self.asked: set[str] = set()
         # The files without a word of the protocol, by the last part of their module's name.
@@ -87,6 +96,15 @@ class _Reader:
         self.room = _ROOM
         # What holds dispatchers, and packages that hand them on.
         self.passing: set[str] = set()
+
+    def look_at(self, file: File, raw: bytes) -> None:
+        """Keeps a file beside the code if it says something about the SDK, or what may come along with it."""
+        if manifests.may_ask(file.path, raw):
+            # One that is written as no other is says nothing: no line of it can be shown.
+            with contextlib.suppress(SyntaxError, UnicodeDecodeError):
+                facts = manifests.read(decode(file.path, raw))
+                if facts.facts:
+                    self.manifests[file.path] = facts, file, raw
 
     def pass_over(self, file: File, raw: bytes) -> None:
         self.silent[module_name(file.path).rpartition(".")[2]].append(file)
@@ -156,6 +174,16 @@ class _Reader:
                     if not isinstance(data, Unreadable) and any(word in data for word in _READS):
                         self.add(file, data)
 
+    def look_for_borrowers(self) -> None:
+        """Who imports what only comes along with the SDK need not hold a word of the protocol."""
+        asked = {fact.key for facts, _, _ in self.manifests.values() for fact in facts.facts if isinstance(fact, Requirement)}
+        wanted = [module for module, name in BORROWED.items() if name not in asked] if "mcp" in asked else []
+        if wanted:
+            for file in [file for files in self.silent.values() for file in files if file.path not in self.data]:
+                data = self.read(file)
+                if not isinstance(data, Unreadable) and may_borrow(data, wanted):
+                    self.add(file, data)
+
     def named_by(self, facts: FileFacts) -> Iterator[File]:
         """The files among the silent ones whose constants these facts use."""
         names = {name for use in facts.uses for name in _references(use.value)} | {f"{star}.*" for star in facts.stars}
@@ -191,7 +219,11 @@ class _Reader:
                 self.facts.append(FileFacts(Source(beside, carried.module), module_name(beside)))
 
     def done(self) -> Reading:
-        project = Project.link(self.facts, frozenset(self.packages))
+        beside = {path: held for path, held in self.manifests.items() if path not in self.data}
+        for path, (_, file, raw) in beside.items():
+            self.data[path] = raw
+            self.locations[path] = file.location
+        project = Project.link(self.facts, frozenset(self.packages), {path: facts for path, (facts, _, _) in beside.items()})
         return Reading(project, self.data, self.locations, tuple(self.unreadable), self.unparsed, len(self.locations), self.carried)
 
 

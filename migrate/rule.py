@@ -25,6 +25,13 @@ class Era(str, Enum):
     MODERN = "modern"
 
 
+class Aim(str, Enum):
+    """What a run is for: to move code to the new release of the SDK, or to hold what it needs at the release that it is written for."""
+
+    MOVE = "move"
+    HOLD = "hold"
+
+
 class Applicability(IntEnum):
     """How far a fix can be trusted. `fix` applies SAFE ones, `--unsafe-fixes` also UNSAFE ones; MANUAL has no edit."""
 
@@ -124,6 +131,7 @@ class Context:
     file: FileFacts
     project: Project
     era: Era = Era.DUAL
+    aim: Aim = Aim.MOVE
 
     @property
     def sdk(self) -> Program:

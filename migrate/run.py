@@ -9,21 +9,22 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from . import baseline, catalog, config, discover, engine, house, inline, reading, selection
+from . import baseline, catalog, config, discover, engine, house, inline, locks, reading, selection
 from .baseline import BaselineError, Key
 from .discover import Exclude, File, Unreadable
 from .engine import Fixed, InternalError
 from .facts.gates import BOUNDARY_MODULE
-from .facts.model import Dispatcher
+from .facts.model import Borrowed, Dispatcher, Requirement
 from .files import Change
 from .forecast import foretold, without_boundaries
 from .inline import Carried, Joined
+from .manifests import files as manifests
 from .mark import mark
 from .project import Project
 from .project import read as facts_of
 from .reading import Reading
 from .report.model import Report, Seen, place
-from .rule import Applicability, Era, Finding
+from .rule import Aim, Applicability, Era, Finding
 from .sieve import Sieve, Sifted
 from .suppress import is_commented
 
@@ -45,6 +46,7 @@ class Flags:
     baseline: Path | None = None
     respect_gitignore: bool = True
     inline: bool | None = None
+    hold: bool = False  # only bound what the code needs to the release that it is written for
 
 
 class Run:
@@ -63,7 +65,8 @@ class Run:
         self.inline = self.config.inline if flags.inline is None else flags.inline
         # As in ruff: a selection on the command line replaces the settings, an ignore alone adds to them.
         chosen = (flags.select, flags.ignore) if flags.select else (self.config.select, (*self.config.ignore, *flags.ignore))
-        self.select, self.ignore = chosen
+        self.select, self.ignore = (house.HELD, ()) if flags.hold else chosen
+        self.aim = Aim.HOLD if flags.hold else Aim.MOVE
         self.sieve = self._sieve(accept=accept)
         self.failures: list[InternalError] = []
 
@@ -93,6 +96,7 @@ class Run:
             obstacle=lambda path: self._obstacle(path, read),
             others=lambda: _contents_beside(read),
             beside=read.locations.keys(),
+            aim=self.aim,
             on_error=self.failures.append,
         )
 
@@ -161,6 +165,10 @@ class Run:
         """Every file that is not as it was read. New files come first: what is written later may need them."""
         changes = []
         inside = self._inside(after.project, after.carried) - before.data.keys()
+        for path, file in after.project.manifests.items():
+            if file.source.text != before.project.manifests[path].source.text:
+                text = file.source.encode(file.source.text)
+                changes.append(Change(path, os.path.realpath(self.location(path)), before.data[path], text))
         for path, file in after.project.files.items():
             data = before.data.get(path)
             if path not in inside and (data is None or self._is_changed(before, after, path)):
@@ -187,7 +195,8 @@ class Run:
         """What would be read, and what was fixed, if these files had stayed as they were."""
         kept = {path: file for path, file in after.project.files.items() if path not in paths}
         stay = {path: before.project.files[path] for path in paths if path in before.project.files}
-        project = Project.link({**kept, **stay}.values(), before.project.packages)
+        beside = {path: (before if path in paths else after).project.manifests[path] for path in after.project.manifests}
+        project = Project.link({**kept, **stay}.values(), before.project.packages, beside)
         carried = {path: one for path, one in after.carried.items() if path not in paths or path in before.carried}
         return dataclasses.replace(after, project=project, carried=carried), dataclasses.replace(
             fixed,
@@ -203,6 +212,14 @@ class Run:
         top = worktree.root_of(os.path.dirname(location)) or os.path.abspath(self.root)
         found = shipping.gaps(location, [os.path.abspath(self.location(user)) for user in users], top)
         return [f"{gap.what}: {self.show(os.path.relpath(gap.file, self.root))}:{gap.line}" for gap in found]
+
+    def locked(self, changes: Iterable[Change]) -> list[str]:
+        """What makes the locks anew that changed files leave behind, as `uv.lock: make it again with uv lock`."""
+        changed = [os.path.abspath(self.location(change.path)) for change in changes if manifests.installs(change.path)]
+        top = os.path.abspath(self.root)
+        return [
+            f"{self.show(os.path.relpath(file, self.root))}: make it again with `{command}`" for file, command in locks.stale(changed, top)
+        ]
 
     def report(self, read: Reading, sifted: Sifted, show: Callable[[str], str] | None = None) -> Report:
         """What reports are made from. `show` spells a path; as the command line did, unless told otherwise."""
@@ -250,7 +267,7 @@ class Run:
 
     def _found(self, project: Project, *without: str) -> list[Finding]:
         ignore = (*self.ignore, *without)
-        return engine.check(project, self.catalog, self.era, select=self.select, ignore=ignore, on_error=self.failures.append)
+        return engine.check(project, self.catalog, self.era, select=self.select, ignore=ignore, aim=self.aim, on_error=self.failures.append)
 
     def _sifted(self, read: Reading, findings: Iterable[Finding]) -> Sifted:
         # What a boundary settles, a comment may have kept before; the comment still says what it said.
@@ -278,14 +295,19 @@ class Run:
             yield File(name, self.location(name)), self.flags.stdin
             return
         excludes = (Exclude(self.config.exclude, str(self.config.base)), Exclude(self.flags.exclude, os.getcwd()))
-        found = discover.find(self.flags.paths, self.root, exclude=excludes, respect_gitignore=self.flags.respect_gitignore)
+        found = discover.find(
+            self.flags.paths, self.root, exclude=excludes, respect_gitignore=self.flags.respect_gitignore, also=_is_beside
+        )
         for number, item in enumerate(found, start=1):
             tick(number)
             if isinstance(item, Unreadable):
                 yield item
             else:
                 data = discover.read(item)
-                yield data if isinstance(data, Unreadable) else (item, data)
+                if not isinstance(data, Unreadable):
+                    yield item, data
+                elif item.path.endswith(discover.SUFFIXES) or not _is_beside(item.path):
+                    yield data
 
     def _sieve(self, *, accept: bool) -> Sieve:
         ignored = selection.per_file(self.config.per_file_ignores, self.catalog.entries)
@@ -307,13 +329,20 @@ class Run:
         return (key._replace(path=_relative_to(os.path.join(file.parent.absolute(), key.path), Path(self.root))) for key in keys)
 
 
+def _is_beside(path: str) -> bool:
+    return manifests.kind_of(path) is not None
+
+
 def _linked(project: Project, one: str, other: str) -> bool:
+    # What the code needs and the code itself go together: half of a move runs with neither release.
+    if one in project.manifests or other in project.manifests:
+        return all(path not in project.manifests or manifests.installs(path) for path in (one, other))
     return other in project.imports(one) or one in project.imports(other)
 
 
 def _seen(read: Reading, show: Callable[[str], str]) -> Iterator[Seen]:
     for path, file in read.project.files.items():
-        if file.facts:
+        if any(not isinstance(fact, Borrowed | Requirement) for fact in file.facts):
             yield Seen(show(path), tuple(sorted(file.evidence)), tuple(sorted(file.boundary)))
 
 
@@ -324,6 +353,6 @@ def _relative_to(location: str, folder: Path) -> str:
 def _contents_beside(read: Reading) -> Iterator[bytes]:
     """The files that hold no protocol code, as far as they can be read: they may use names of those that do."""
     for path, location in read.locations.items():
-        if path not in read.project.files:
+        if path not in read.project.files and path not in read.project.manifests:
             with contextlib.suppress(OSError):
                 yield Path(location).read_bytes()

@@ -16,6 +16,7 @@ from .source import Source, Span
 
 _MARK = "mcp-migrate:"
 _DIRECTIVE = re.compile(r"#\s*mcp-migrate:\s*(?P<word>[\w-]*)\s*(?P<brackets>\[(?P<rules>[^\]]*)\])?")
+_PYTHON = (".py", ".pyw", ".pyi")
 _WORDS = ("ignore", "ignore-file")
 _MARKS = "TODO"  # `fix --mark` writes them
 
@@ -106,6 +107,9 @@ def _directives(source: Source) -> Iterator[Suppression | Stray]:
 
 
 def _comments(source: Source) -> Iterator[tokenize.TokenInfo]:
+    if not source.path.endswith(_PYTHON):
+        yield from _marks(source)
+        return
     # Universal newlines, as the positions of `Source` count lines.
     lines = io.StringIO(source.text, newline=None).readline
     try:
@@ -115,6 +119,16 @@ def _comments(source: Source) -> Iterator[tokenize.TokenInfo]:
     except (tokenize.TokenError, SyntaxError):
         # Syntax newer than this interpreter: the comments up to here are known, and a later one can only fail to silence.
         return
+
+
+def _marks(source: Source) -> Iterator[tokenize.TokenInfo]:
+    """The comments of files without Python: our own word is proof enough of one, also in the `<!-- # ... -->` of a document."""
+    for number in range(1, len(source.line_starts) + 1):
+        line = source.line(number)
+        if _MARK in line and "#" in line:
+            at = line.rindex("#", 0, line.index(_MARK)) if "#" in line[: line.index(_MARK)] else 0
+            text = line[at:].removesuffix("-->").rstrip()
+            yield tokenize.TokenInfo(tokenize.COMMENT, text, (number, at), (number, len(line)), line)
 
 
 def _spellings(suppression: Suppression) -> tuple[str, ...]:

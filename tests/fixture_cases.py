@@ -5,6 +5,8 @@
     fixtures/<pack>/<rule>/<case>/after_modern.py  the same with --era modern, where that differs
     fixtures/<pack>/<rule>/<case>/after_unsafe.py  what --unsafe-fixes adds to the dual era, where there is something to add
 
+A folder may hold dependency files as well; the marks are comments there, too.
+
 A mark ends the line that a finding of the fixture's rule starts on: `# expect: MCP103 manual`, or `# expect modern: MCP103 safe`
 where only one era has it.
 """
@@ -86,4 +88,5 @@ def _texts(folder: Path, stem: str) -> dict[str, str]:
     single = folder / f"{stem}.py"
     if single.exists():
         return {"server.py": single.read_bytes().decode("utf-8")}
-    return {path.relative_to(folder / stem).as_posix(): path.read_bytes().decode("utf-8") for path in sorted((folder / stem).rglob("*.py"))}
+    paths = sorted(path for path in (folder / stem).rglob("*") if path.is_file() and "__pycache__" not in path.parts)
+    return {path.relative_to(folder / stem).as_posix(): path.read_bytes().decode("utf-8") for path in paths}

@@ -17,7 +17,9 @@ _PACKS = {
     "changed": "Changed in 2026-07-28",
     "added": "Added in 2026-07-28",
     "deprecated": "Deprecated",
+    "deps": "Dependency files, for the official SDK 2",
 }
+_LANGUAGES = {"py": "python", "toml": "toml", "yml": "yaml"}
 _FIX = {
     "always": "`fix` mends every finding",
     "sometimes": "`fix` mends what it can prove; the rest is for a human",
@@ -85,7 +87,7 @@ def _example(case: Case) -> Iterator[str]:
     for path, text in before.items():
         if len(before) > 1:
             yield f"`{path}`"
-        yield f"```python\n{plain(text).rstrip()}\n```\n"
+        yield f"```{_LANGUAGES.get(path.rpartition('.')[2], '')}\n{plain(text).rstrip()}\n```\n"
     for era, words in ((Era.DUAL, "`fix` makes of it:"), (Era.MODERN, "`fix --era modern` makes of it:")):
         if (after := case.after(era)) != before and (era is Era.DUAL or after != case.after(Era.DUAL)):
             yield f"{words}\n\n```diff\n{_diff(before, after)}\n```\n"

@@ -7,8 +7,9 @@ from collections.abc import Mapping
 import pytest
 from fixture_cases import FIXTURES, OTHERS, Case, Mark, cases, marks, plain
 from mcp_migrate import catalog, engine
+from mcp_migrate.manifests import files as manifests
 from mcp_migrate.project import Project, read
-from mcp_migrate.rewrite.module import parts_of
+from mcp_migrate.rewrite import written
 from mcp_migrate.rule import Entry, Era, Finding
 from mcp_migrate.source import Source
 
@@ -76,15 +77,18 @@ def test_every_fixture_belongs_to_a_rule() -> None:
 
 def link(before: Mapping[str, str]) -> Project:
     """The program without its marks, linked; a mark is a comment, and comments must not help a rule."""
-    return Project.link(read(Source(path, plain(text))) for path, text in before.items())
+    sources = [Source(path, plain(text)) for path, text in before.items()]
+    beside = {source.path: manifests.read(source) for source in sources if manifests.kind_of(source.path) is not None}
+    return Project.link((read(source) for source in sources if source.path not in beside), manifests=beside)
 
 
 def found(project: Project, findings: list[Finding]) -> list[Mark]:
-    lines = {path: file.source for path, file in project.files.items()}
+    lines = {path: file.source for path, file in (*project.files.items(), *project.manifests.items())}
     return sorted(Mark(f.path, lines[f.path].position(f.span.start).line, f.rule, f.applicability.word) for f in findings)
 
 
 def texts(fixed: engine.Fixed) -> dict[str, str]:
-    """The program as it is now, without the boundary module, which has tests of its own."""
-    made = {**{path: file.source.text for path, file in fixed.project.files.items()}, **fixed.created}
-    return {path: text for path, text in made.items() if parts_of(text) is None}
+    """The program as it is now, without the modules that `fix` writes, which have tests of their own."""
+    files = (*fixed.project.manifests.items(), *fixed.project.files.items())
+    made = {**{path: file.source.text for path, file in files}, **fixed.created}
+    return {path: text for path, text in made.items() if written.parts(text) is None}

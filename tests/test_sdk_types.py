@@ -310,3 +310,30 @@ def test_what_a_file_was_written_for_is_decided_before_it_is_fixed() -> None:
 
 def test_modules_are_things_too() -> None:
     assert revealed({"app.py": "import mcp.types\nreveal(mcp.types)\n"}) == spelled(ModuleOf("mcp.types"))
+
+
+@pytest.mark.parametrize(
+    ("program", "expected"),
+    [
+        ("from mcp.server import Server\ns = Server('s')\nreveal(s.request_context.session)\n", "mcp.server.session.ServerSession"),
+        ("from mcp.server.lowlevel.server import request_ctx\nreveal(request_ctx.get().session)\n", "mcp.server.session.ServerSession"),
+        (
+            "from contextvars import ContextVar\nfrom mcp.types import Tool\nv: ContextVar[Tool] = ContextVar('v')\nreveal(v.get())\n",
+            "Tool",
+        ),
+        (
+            "from mcp import types\nfrom mcp.server import Server\ns = Server('s')\nasync def f():\n"
+            "    handler = s.request_handlers[types.CallToolRequest]\n    result = await handler(None)\n    reveal(result.root)\n",
+            "CallToolResult",
+        ),
+    ],
+    ids=["request_context", "request_ctx", "context variable", "stored handler"],
+)
+def test_what_a_low_level_server_knows(program: str, expected: str) -> None:
+    assert revealed({"app.py": program}) == expected
+
+
+def test_what_the_module_for_handlers_hands_over() -> None:
+    module = "def completion(server): ...\n"
+    program = "import mcp_handlers\nfrom mcp.server import Server\ns = Server('s')\n@mcp_handlers.completion(s)\nasync def f(ref, argument, context):\n    reveal(argument)\n"
+    assert revealed({"mcp_handlers.py": module, "app.py": program}) == "CompletionArgument"

@@ -8,12 +8,13 @@ from collections.abc import Callable, Iterator, Mapping
 
 from ..source import Source, Span
 from . import vocabulary as words
+from .borrowed import BORROWED
 from .expressions import Expressions
 from .functions import read
 from .gates import HOSTS, WRAPS, boundaries, gates, is_boundary_module
 from .kept import keep
 from .mask import parse
-from .model import Class, FileFacts, Import, Ref, Role, Route, Store, Use, Value
+from .model import Borrowed, Class, FileFacts, Import, Ref, Role, Route, Store, Use, Value
 from .names import Names, local_names
 from .offers import offers
 from .questions import WORDS, questions
@@ -318,6 +319,8 @@ class _Statements(Expressions):
             target = alias.name if isinstance(node, ast.Import) else self.names.imports.get(local, "")
             if target.partition(".")[0] in ("mcp", "fastmcp"):
                 self.facts.append(Import(self._span(node), target, self._scope))
+            elif (brought := BORROWED.get(target.partition(".")[0])) is not None and not (isinstance(node, ast.ImportFrom) and node.level):
+                self.facts.append(Borrowed(self._span(node), brought, self._scope, target.partition(".")[0]))
             elif target.endswith("mcp_stateless.Stateless"):
                 self.facts.append(Import(self._span(node), "mcp_stateless", self._scope))
 

@@ -221,6 +221,49 @@ class Import(Fact):
     """An import of an SDK module or name; `key` is the dotted name."""
 
 
+class Place(str, Enum):
+    """What a file asks for a distribution for."""
+
+    DEPENDENCY = "dependency"  # of the project itself
+    EXTRA = "extra"  # one of its optional dependencies
+    GROUP = "group"  # for its developers
+    CONSTRAINT = "constraint"  # bounds or overrides a version that others ask for
+    COMMAND = "command"  # pip install, uvx --with, also as arguments of a client's settings
+
+
+@dataclass(frozen=True, slots=True)
+class Requirement(Fact):
+    """A distribution that a file asks for; `key` is its normalized name, or "python" for the interpreter's own version.
+
+    `specifier` is as PEP 440 spells it, whatever the file's own spelling is; "" for any version.
+    """
+
+    specifier: str = ""
+    extras: tuple[str, ...] = ()
+    place: Place = Place.DEPENDENCY
+    versions: Span = Span(0, 0)  # where the specifier stands, or would stand
+    brackets: Span = Span(0, 0)  # where the extras stand, with what encloses them
+    quote: str = ""  # what has to be put around the whole once it holds `<` or `>`
+    spelling: str = "pep508"  # of the specifier: "pep508", "poetry" (a string of its own) or "table" (a table that has to get it)
+    fixed: str = ""  # why it is not written by hand
+    entry: tuple[tuple[int, str], ...] = ()  # what puts one more name, {}, behind the last of the same list
+
+
+@dataclass(frozen=True, slots=True)
+class Remark(Fact):
+    """Something else that a file beside the code says about the SDK; `key` is the kind, `text` what it names."""
+
+    text: str = ""
+    around: Span = Span(0, 0)  # the code of an example
+
+
+@dataclass(frozen=True, slots=True)
+class Borrowed(Fact):
+    """An import of a package that a release of the SDK brought along; `key` is the name of the distribution."""
+
+    module: str = ""
+
+
 @dataclass(frozen=True, slots=True)
 class Dispatcher(Fact):
     """A function, table or registry that routes to handlers; `key` is "server", `methods` what it knows."""

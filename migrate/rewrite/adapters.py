@@ -58,6 +58,7 @@ _ORDER = (
     "answering",
     "listening",
 )
+_HTTP = ("StreamableHTTPSessionManager", ".streamable_http_app", ".run_streamable_http_async")
 _ORIGIN = """\
 Written by mcp-migrate {version} when this project moved to version 2 of the SDK, where a server has no decorators for
 handlers. The project owns it. As long as nobody has changed it, `mcp-migrate fix` may add parts to it."""
@@ -90,6 +91,22 @@ def use(fact: Symbol, ctx: Context) -> Use | None:
 def holds_context(project: Project) -> bool:
     """Whether every handler of the project is called by the module, so that its context variable is set in all of them."""
     return not _serves_otherwise(project)
+
+
+def is_in_test(ctx: Context) -> bool:
+    """Whether a file is a test: what its servers tell their clients is nobody's business."""
+    return is_test(ctx.file.source.path)
+
+
+def serves_http(project: Project) -> bool:
+    """Whether servers of the project are reached over Streamable HTTP."""
+    return any(
+        str(fact.key).endswith(_HTTP) or (str(fact.key).endswith("FastMCP.run") and b"streamable-http" in file.source.utf8)
+        for path, file in project.files.items()
+        if not is_test(path)
+        for fact in project.of(path, Symbol)
+        if fact.use in (SymbolUse.CALL, SymbolUse.IMPORT)
+    )
 
 
 def is_from_1(ctx: Context) -> bool:
@@ -235,8 +252,8 @@ def _table(node: ast.Attribute, name: str, project: Project, module: Module, sur
                             Edit(Span(module.span(node.value).end, behind), ", "),
                             Edit(Span(end, closing), ")"),
                         ),
-                        Applicability.UNSAFE,
-                        "the handler is called without a client: what it asks of the session fails",
+                        sure if _method(key, project, module) else Applicability.UNSAFE,
+                        "outside of a request the handler is called without a client, as before",
                     )
     return None
 
@@ -255,14 +272,9 @@ def _update(node: ast.AST | None, project: Project, module: Module, sure: Applic
     match node:
         case ast.Call(func=ast.Attribute(value=session), args=[uri], keywords=[]) if _subscribes(project):
             start, end = module.span(session)
-            return Use(
-                "listening",
-                (
-                    Edit(Span(start, start), f"{NAME}.resource_updated("),
-                    Edit(Span(end, module.span(uri).start), ", "),
-                ),
-                sure,
-            )
+            opening = module.source.utf8.index(b"(", module.span(node.func).end) + 1
+            gap = ", " if opening == module.span(uri).start else ","
+            return Use("listening", (Edit(Span(start, start), f"{NAME}.resource_updated("), Edit(Span(end, opening), gap)), sure)
     return None
 
 

@@ -11,7 +11,7 @@ import inspect
 import json
 from collections.abc import Awaitable, Callable, Iterable
 from contextvars import ContextVar
-from typing import Any, TypeVar, cast, get_args, get_type_hints
+from typing import Any, Protocol, TypeVar, cast, get_args, get_type_hints
 from weakref import WeakKeyDictionary
 
 import jsonschema
@@ -25,14 +25,20 @@ from pydantic import AnyUrl, BaseModel, ValidationError
 Context = ServerRequestContext[Any, Any]
 Handler = Callable[..., Awaitable[Any]]
 Function = TypeVar("Function", bound=Handler)
-Register = Callable[[Function], Function]
+
+
+class Register(Protocol):
+    """A decorator that registers a function, and gives it back as it is."""
+
+    def __call__(self, function: Function, /) -> Function: ...
+
 
 request_ctx: ContextVar[Context] = ContextVar("request_ctx")
 """The context of the request that is being answered; `get` raises LookupError where there is none."""
 
 
 # [tools]
-def list_tools(server: Server[Any]) -> Register[Function]:
+def list_tools(server: Server[Any]) -> Register:
     """The function takes nothing, or the request, and returns the tools, or a `ListToolsResult`."""
 
     async def answer(function: Handler, ctx: Context, params: Any) -> types.ListToolsResult:
@@ -48,7 +54,7 @@ def list_tools(server: Server[Any]) -> Register[Function]:
     return _answers(server, "tools/list", types.PaginatedRequestParams, answer)
 
 
-def call_tool(server: Server[Any], *, validate_input: bool = True) -> Register[Function]:
+def call_tool(server: Server[Any], *, validate_input: bool = True) -> Register:
     """The function takes the name and the arguments of a tool, and returns content, a dict, both, or a `CallToolResult`.
 
     What it raises becomes an error result that the model can read. Arguments and results are held against the schemas of the tool.
@@ -109,7 +115,7 @@ def _result(returned: Any, tool: types.Tool | None) -> types.CallToolResult | ty
 
 # [/tools]
 # [prompts]
-def list_prompts(server: Server[Any]) -> Register[Function]:
+def list_prompts(server: Server[Any]) -> Register:
     """The function takes nothing, or the request, and returns the prompts, or a `ListPromptsResult`."""
 
     async def answer(function: Handler, ctx: Context, params: Any) -> types.ListPromptsResult:
@@ -119,7 +125,7 @@ def list_prompts(server: Server[Any]) -> Register[Function]:
     return _answers(server, "prompts/list", types.PaginatedRequestParams, answer)
 
 
-def get_prompt(server: Server[Any]) -> Register[Function]:
+def get_prompt(server: Server[Any]) -> Register:
     """The function takes the name of a prompt and its arguments, which may be None, and returns a `GetPromptResult`."""
 
     async def answer(function: Handler, ctx: Context, params: types.GetPromptRequestParams) -> Any:
@@ -130,7 +136,7 @@ def get_prompt(server: Server[Any]) -> Register[Function]:
 
 # [/prompts]
 # [resources]
-def list_resources(server: Server[Any]) -> Register[Function]:
+def list_resources(server: Server[Any]) -> Register:
     """The function takes nothing, or the request, and returns the resources, or a `ListResourcesResult`."""
 
     async def answer(function: Handler, ctx: Context, params: Any) -> types.ListResourcesResult:
@@ -140,7 +146,7 @@ def list_resources(server: Server[Any]) -> Register[Function]:
     return _answers(server, "resources/list", types.PaginatedRequestParams, answer)
 
 
-def list_resource_templates(server: Server[Any]) -> Register[Function]:
+def list_resource_templates(server: Server[Any]) -> Register:
     """The function takes nothing, and returns the templates."""
 
     async def answer(function: Handler, ctx: Context, params: Any) -> types.ListResourceTemplatesResult:
@@ -149,7 +155,7 @@ def list_resource_templates(server: Server[Any]) -> Register[Function]:
     return _answers(server, "resources/templates/list", types.PaginatedRequestParams, answer)
 
 
-def read_resource(server: Server[Any]) -> Register[Function]:
+def read_resource(server: Server[Any]) -> Register:
     """The function takes an `AnyUrl`, and returns text, bytes, or several `ReadResourceContents`."""
 
     async def answer(function: Handler, ctx: Context, params: types.ReadResourceRequestParams) -> Any:
@@ -174,7 +180,7 @@ def _contents(uri: str, item: ReadResourceContents) -> types.TextResourceContent
 
 # [/resources]
 # [completion]
-def completion(server: Server[Any]) -> Register[Function]:
+def completion(server: Server[Any]) -> Register:
     """The function takes what is completed, the argument and its context, and returns a `Completion` or None."""
 
     async def answer(function: Handler, ctx: Context, params: types.CompleteRequestParams) -> types.CompleteResult:
@@ -186,7 +192,7 @@ def completion(server: Server[Any]) -> Register[Function]:
 
 # [/completion]
 # [logging]
-def set_logging_level(server: Server[Any]) -> Register[Function]:
+def set_logging_level(server: Server[Any]) -> Register:
     """The function takes a level. Clients of 2026-07-28 do not set one: each of their requests says what it wants to be told."""
 
     async def answer(function: Handler, ctx: Context, params: types.SetLevelRequestParams) -> types.EmptyResult:
@@ -198,7 +204,7 @@ def set_logging_level(server: Server[Any]) -> Register[Function]:
 
 # [/logging]
 # [subscriptions]
-def subscribe_resource(server: Server[Any]) -> Register[Function]:
+def subscribe_resource(server: Server[Any]) -> Register:
     """The function takes the `AnyUrl` of a resource. Clients of 2026-07-28 listen instead: it is called when they begin to."""
 
     async def answer(function: Handler, ctx: Context, params: types.SubscribeRequestParams) -> types.EmptyResult:
@@ -221,7 +227,7 @@ def subscribe_resource(server: Server[Any]) -> Register[Function]:
     return register
 
 
-def unsubscribe_resource(server: Server[Any]) -> Register[Function]:
+def unsubscribe_resource(server: Server[Any]) -> Register:
     """The function takes the `AnyUrl` of a resource."""
 
     async def answer(function: Handler, ctx: Context, params: types.UnsubscribeRequestParams) -> types.EmptyResult:
@@ -245,7 +251,7 @@ _listen = ListenHandler(_updates)
 # [/listening]
 # [/subscriptions]
 # [progress]
-def progress_notification(server: Server[Any]) -> Register[Function]:
+def progress_notification(server: Server[Any]) -> Register:
     """The function takes a token, the progress, the total and a message."""
 
     def register(function: Function) -> Function:
@@ -260,7 +266,7 @@ def progress_notification(server: Server[Any]) -> Register[Function]:
 
 # [/progress]
 # [request_handler]
-def request_handler(server: Server[Any], request: type[BaseModel]) -> Register[Function]:
+def request_handler(server: Server[Any], request: type[BaseModel]) -> Register:
     """The function takes a whole request of this class, and returns a result."""
 
     async def answer(function: Handler, ctx: Context, params: Any) -> Any:
@@ -271,7 +277,7 @@ def request_handler(server: Server[Any], request: type[BaseModel]) -> Register[F
 
 # [/request_handler]
 # [notification_handler]
-def notification_handler(server: Server[Any], notification: type[BaseModel]) -> Register[Function]:
+def notification_handler(server: Server[Any], notification: type[BaseModel]) -> Register:
     """The function takes a whole notification of this class."""
 
     def register(function: Function) -> Function:
@@ -335,7 +341,7 @@ async def _listed(function: Handler, request: type[BaseModel], params: Any) -> A
 
 
 # [/lists]
-def _answers(server: Server[Any], method: str, params: type[BaseModel], answer: Handler) -> Register[Function]:
+def _answers(server: Server[Any], method: str, params: type[BaseModel], answer: Handler) -> Register:
     """A decorator: requests of this method get what `answer` makes of the function."""
 
     def register(function: Function) -> Function:

@@ -17,6 +17,7 @@ _STREAMS = "AsyncContext[tuple[Any, Any]]"
 _FIELDS: Mapping[str, str] = {
     "mcp.server.fastmcp.server.Context.session": "mcp.server.session.ServerSession",
     "mcp.server.mcpserver.context.Context.session": "mcp.server.session.ServerSession",
+    "mcp.server.lowlevel.server.Server.request_handlers": "mcp.server.lowlevel.server.Server.request_handlers",
     "mcp.server.lowlevel.server.Server.request_context": "mcp.shared.context.RequestContext[mcp.server.session.ServerSession]",
     "mcp.server.context.ServerRequestContext.session": "mcp.server.session.ServerSession",
     "mcp.shared.context.RequestContext.session": "mcp.server.session.ServerSession | mcp.client.session.ClientSession",

@@ -49,6 +49,7 @@ _GENERIC = {
 }
 _BUILTINS = frozenset({"str", "int", "float", "bool", "bytes", "dict", "list", "tuple", "set", "object", "None"})
 _SERVER = "mcp.server.lowlevel.server.Server"
+_TABLE = Instance(f"{_SERVER}.request_handlers")  # its functions are known by the class of requests that they answer
 _CONTEXT = "mcp.shared.context.RequestContext"
 # Classes of pydantic that the SDK's own are made with; where they are imported from, and where they are defined.
 _PYDANTIC: Mapping[str, str] = {
@@ -199,6 +200,9 @@ class Inference:
         index = node.slice
 
         def one(thing: Known) -> Known | None:
+            if thing == _TABLE:
+                asked = self.type(index, module) if not isinstance(index, ast.Slice) else None
+                return Function(f"{_TABLE.name}.{asked.name}") if isinstance(asked, ClassOf) else None
             if isinstance(thing, ClassOf):
                 items = index.elts if isinstance(index, ast.Tuple) else [index]
                 return ClassOf(thing.name, tuple(self.annotated(item, module) for item in items))
@@ -299,6 +303,9 @@ class Inference:
         bound = callee.bound
         if isinstance(bound, Instance) and bound.name in ("list", "dict", "tuple", "ContextVar"):
             return self._container_result(bound, callee.name.rpartition(".")[2], node, module)
+        if callee.name.startswith(f"{_TABLE.name}."):
+            answer = Instance(callee.name.removeprefix(f"{_TABLE.name}.").removesuffix("Request") + "Result")
+            return Instance("Awaitable", (Instance("mcp.types.ServerResult", (answer,)),)) if self.api.is_class(answer.name) else None
         name = callee.name.rpartition(".")[2]
         if name in ("model_validate", "model_validate_json", "model_construct", "parse_obj", "parse_raw") and isinstance(bound, ClassOf):
             return Instance(bound.name)
@@ -360,6 +367,8 @@ class Inference:
                 return inside if attr == "value" else None
             case Instance(name=name) if name in ("list", "dict", "tuple", "str", "ContextVar"):
                 return Function(f"{name}.{attr}", one)
+            case Instance(name="mcp.types.ServerResult", args=(Instance() as answer,)) if attr == "root":
+                return answer
             case Instance(name=name, args=[Instance() as session, *_]) if name == _CONTEXT and attr == "session":
                 return session
             case Instance(name=name):

@@ -86,7 +86,13 @@ def _is_first(fact: Symbol, owner: str, ctx: Context) -> bool:
     """One finding for all the classes that it may be."""
     node = _node(fact, ctx)
     func = node.func if isinstance(node, ast.Call) else node
-    value = node.args[0] if isinstance(node, ast.Call) and fact.use is SymbolUse.GETATTR else func.value if isinstance(func, ast.Attribute) else None
+    value = (
+        node.args[0]
+        if isinstance(node, ast.Call) and fact.use is SymbolUse.GETATTR
+        else func.value
+        if isinstance(func, ast.Attribute)
+        else None
+    )
     if value is None:
         return False
     names = [one.name for one in members(ctx.sdk.type(value, ctx.module)) if isinstance(one, Instance)]

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from ...facts.model import Symbol, SymbolUse
-from ...project import is_test
 from ...rewrite import adapters
 from ...rewrite.edits import Edit
 from ...rule import Applicability, Context, Finding
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
 
 def check(fact: Symbol, ctx: Context) -> Iterator[Finding]:
     node = ctx.module.at(fact.span)
-    if fact.use is not SymbolUse.CALL or not isinstance(node, ast.Call) or is_test(ctx.file.source.path):
+    if fact.use is not SymbolUse.CALL or not isinstance(node, ast.Call) or adapters.is_in_test(ctx):
         return
     known = len(node.args) > 1 or any(word.arg in ("version", None) for word in node.keywords)
     if not known and not any(isinstance(one, ast.Starred) for one in node.args) and adapters.is_from_1(ctx):

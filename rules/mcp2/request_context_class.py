@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from ...facts.model import Symbol, SymbolUse
@@ -45,18 +45,36 @@ def fix(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit | Import]:
     others = [file for path, file in ctx.project.files.items() if path != ctx.file.source.path]
     move = renames.Move(alias, *_PLACES[side])
     yield from renames.moved(statement, [move], tree, ctx.module, ctx.sdk.inference, others)
-    for subscript in _subscripts(alias, ctx):
-        yield from _parameters(subscript, side, ctx)
+    for node in _uses(alias, ctx):
+        above = ctx.module.parents.get(node)
+        if isinstance(above, ast.Subscript) and above.value is node:
+            yield _parameters(above, side, ctx.module.span)
+    for quoted in renames.uses(alias.asname or alias.name, [alias], ctx.module, ctx.sdk.inference):
+        yield from _quoted(quoted, side, ctx)
 
 
-def _parameters(node: ast.Subscript, side: str, ctx: Context) -> Iterator[Edit]:
+def _parameters(node: ast.Subscript, side: str, span: Callable[[ast.AST], Span]) -> Edit:
     """The type of the session goes; of a client's context all go."""
-    module = ctx.module
     items = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
     if side == "client" or len(items) == 1:
-        yield Edit(Span(module.span(node.value).end, module.span(node).end))
-    else:
-        yield Edit(Span(module.span(items[0]).start, module.span(items[1]).start))
+        return Edit(Span(span(node.value).end, span(node).end))
+    return Edit(Span(span(items[0]).start, span(items[1]).start))
+
+
+def _quoted(at: Span, side: str, ctx: Context) -> Iterator[Edit]:
+    """The same inside of an annotation in quotes, at a use of the name there."""
+    text = ctx.module.source.utf8
+    if ctx.module.at(at) is not None or text[at.end : at.end + 1] != b"[":
+        return
+    end = next((end for end in range(at.end, len(text)) if text[end : end + 1] == b"]" and _is_whole(text[at.start : end + 1])), None)
+    if end is not None:
+        node = ast.parse(text[at.start : end + 1].decode(), mode="eval").body
+        if isinstance(node, ast.Subscript):
+            yield _parameters(node, side, lambda one: Span(at.start + one.col_offset, at.start + (one.end_col_offset or 0)))  # type: ignore[attr-defined]
+
+
+def _is_whole(text: bytes) -> bool:
+    return text.count(b"[") == text.count(b"]")
 
 
 def _side(fact: Symbol, ctx: Context) -> str:
@@ -77,13 +95,6 @@ def _uses(alias: ast.alias, ctx: Context) -> Iterator[ast.Name]:
             bindings = ctx.sdk.inference.bindings(name, node, ctx.module)
             if any(binding.node is alias for binding in bindings):
                 yield node
-
-
-def _subscripts(alias: ast.alias, ctx: Context) -> Iterator[ast.Subscript]:
-    for node in _uses(alias, ctx):
-        above = ctx.module.parents.get(node)
-        if isinstance(above, ast.Subscript) and above.value is node:
-            yield above
 
 
 def _side_of(node: ast.Name, ctx: Context) -> str:

@@ -21,7 +21,11 @@ _USES = (SymbolUse.READ, SymbolUse.GETATTR)
 
 def check(fact: Symbol, ctx: Context) -> Iterator[Finding]:
     if fact.use in _USES:
-        yield ctx.finding(fact, Applicability.SAFE if fact.sure else Applicability.UNSAFE, message=f"`{str(fact.key).rpartition('.')[2]}` is read of a URI, which is plain text in version 2 of the SDK")
+        yield ctx.finding(
+            fact,
+            Applicability.SAFE if fact.sure else Applicability.UNSAFE,
+            message=f"`{str(fact.key).rpartition('.')[2]}` is read of a URI, which is plain text in version 2 of the SDK",
+        )
 
 
 def fix(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit | Import]:

@@ -46,7 +46,9 @@ def fix(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit | Import]:
     others = [file for path, file in ctx.project.files.items() if path != ctx.file.source.path]
     local = node.asname or node.name
     shared = renames.is_shared(local, [node], module, ctx.sdk.inference, others)
-    names = {_name(use, latest, ctx) for use in _uses(fact, ctx)} or {"LATEST_HANDSHAKE_VERSION" if latest else "HANDSHAKE_PROTOCOL_VERSIONS"}
+    names = {_name(use, latest, ctx) for use in _uses(fact, ctx)} or {
+        "LATEST_HANDSHAKE_VERSION" if latest else "HANDSHAKE_PROTOCOL_VERSIONS"
+    }
     if shared or node.asname is not None or not _is_plain(statement, ctx) or not [*_uses(fact, ctx)]:
         # One name for all: that of the handshake, as it was.
         name = names.pop() if len(names) == 1 else "HANDSHAKE_PROTOCOL_VERSIONS"
@@ -117,6 +119,8 @@ def _spelled(node: ast.AST, name: str, ctx: Context) -> str:
 def _changes(node: ast.AST, ctx: Context) -> bool:
     """Whether the list is changed in place."""
     above = ctx.module.parents.get(node)
-    return (isinstance(above, ast.Attribute) and above.attr in _CHANGES) or (
-        isinstance(above, ast.Subscript) and above.value is node and not isinstance(above.ctx, ast.Load)
-    ) or (isinstance(above, ast.AugAssign) and above.target is node)
+    return (
+        (isinstance(above, ast.Attribute) and above.attr in _CHANGES)
+        or (isinstance(above, ast.Subscript) and above.value is node and not isinstance(above.ctx, ast.Load))
+        or (isinstance(above, ast.AugAssign) and above.target is node)
+    )

@@ -1,0 +1,37 @@
+"""A project allows a Python that mcp 2 does not run on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from ...facts.model import Fact, Requirement
+from ...rewrite import requirements
+from ...rewrite.edits import Edit
+from ...rule import Applicability, Context, Finding
+from ..releases import blocked, bounds, is_moving, needs_sdk
+
+if TYPE_CHECKING:
+    from ...rewrite.tree import Tree
+
+
+def check(fact: Fact, ctx: Context) -> Iterator[Finding]:
+    if not isinstance(fact, Requirement) or not needs_sdk(ctx.file) or not is_moving(ctx):
+        return
+    from ...facts.versions import Version
+
+    (low,) = ctx.entry.data["python"]
+    limits = bounds(fact.specifier)
+    # Without a lower bound a project says nothing about old ones.
+    if limits is None or limits.low is None or limits.low >= Version(low):
+        return
+    can = limits.reaches(Version(low)) and requirements.raised(ctx.file.source.slice(fact.versions), low) is not None
+    applicability = Applicability.SAFE if can and not blocked(ctx) else Applicability.MANUAL
+    yield ctx.finding(fact, applicability, message=ctx.entry.message.replace("{low}", low))
+
+
+def fix(fact: Fact, tree: Tree, ctx: Context) -> Iterator[Edit]:
+    if isinstance(fact, Requirement):
+        text = requirements.raised(ctx.file.source.slice(fact.versions), *ctx.entry.data["python"])
+        if text is not None:
+            yield Edit(fact.versions, text)

@@ -1,0 +1,70 @@
+"""A requirement keeps or admits mcp 1."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from ...facts.model import Fact, Requirement
+from ...rewrite import requirements
+from ...rewrite.edits import Edit
+from ...rule import Aim, Applicability, Context, Finding
+from ..releases import Major, blocked, bounds, major
+
+if TYPE_CHECKING:
+    from ...rewrite.tree import Tree
+
+
+def check(fact: Fact, ctx: Context) -> Iterator[Finding]:
+    if not isinstance(fact, Requirement):
+        return
+    if ctx.aim is Aim.HOLD:
+        yield from _unheld(fact, ctx)
+        return
+    from ...facts.versions import Version
+
+    _, end, low = ctx.entry.data["sdk"]
+    limits = bounds(fact.specifier)
+    if limits is None or not limits.begins_before(Version(end)):
+        return
+    written_for = major(ctx)
+    keeps = not limits.reaches(Version(low))
+    # Without a version an installation takes the newest, and that is what moved code wants.
+    if written_for in (Major.BOTH, Major.OTHER) or (written_for is Major.TWO and not fact.specifier):
+        return
+    if written_for is Major.NONE:
+        if keeps:
+            yield ctx.finding(fact, message=ctx.entry.messages["keeps"], hint=ctx.entry.hints["unused"])
+        return
+    message = ctx.entry.messages["keeps"] if keeps else None if fact.specifier else ctx.entry.messages["any"]
+    if fact.fixed:
+        yield ctx.finding(fact, message=message, hint=fact.fixed)
+    elif reason := blocked(ctx):
+        yield ctx.finding(fact, message=message, hint=ctx.entry.hints["stuck"].format(reason=reason))
+    else:
+        yield ctx.finding(fact, Applicability.SAFE, message=message)
+
+
+def fix(fact: Fact, tree: Tree, ctx: Context) -> Iterator[Edit]:
+    if not isinstance(fact, Requirement):
+        return
+    wanted, end, _ = ctx.entry.data["sdk"]
+    if ctx.aim is Aim.HOLD:
+        below = f"<{end.partition('.')[0]}"
+        yield from requirements.asking(fact, f"{fact.specifier},{below}" if fact.specifier else below)
+    else:
+        yield from requirements.asking(fact, wanted)
+
+
+def _unheld(fact: Requirement, ctx: Context) -> Iterator[Finding]:
+    """A requirement that would let an installation take mcp 2 for code that is written for mcp 1."""
+    from ...facts.versions import Version
+
+    limits = bounds(fact.specifier)
+    _, end, _ = ctx.entry.data["sdk"]
+    if limits is None or not limits.begins_before(Version(end)) or not limits.reaches(Version(end)):
+        return
+    if major(ctx) in (Major.ONE, Major.EITHER):
+        message = ctx.entry.messages["hold" if fact.specifier else "hold_any"]
+        hint = fact.fixed or ctx.entry.hints["hold"]
+        yield ctx.finding(fact, Applicability.MANUAL if fact.fixed else Applicability.SAFE, message=message, hint=hint)

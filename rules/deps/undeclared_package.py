@@ -1,0 +1,122 @@
+"""Code imports a package that only mcp 1 brought along."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from ...facts.borrowed import needed
+from ...facts.model import Borrowed, Fact, FileFacts, Place, Requirement
+from ...rewrite import requirements
+from ...rewrite.edits import Edit
+from ...rule import Applicability, Context, Finding
+from ...source import Span
+from ..releases import SDK, blocked, has_block, is_about, is_below, is_moving, scope
+
+if TYPE_CHECKING:
+    from ...rewrite.tree import Tree
+
+# The lists that a package can be put into, the best first: for the program itself, and for its tests.
+_ORDER = {
+    (SDK,): (Place.DEPENDENCY, Place.EXTRA),
+    ("pytest", "pytest-asyncio", "pytest-django"): (Place.GROUP, Place.EXTRA, Place.DEPENDENCY),
+}
+
+
+def check(fact: Fact, ctx: Context) -> Iterator[Finding]:
+    if SDK not in ctx.project.requirements or not is_moving(ctx):
+        return  # where nothing says what is installed, nobody can tell what is missing
+    if isinstance(fact, Borrowed):
+        yield from _imported(fact, ctx)
+    # A file that is compiled gets it when it is compiled again.
+    elif isinstance(fact, Requirement) and not fact.fixed and (lost := _lost(fact, ctx.file, ctx)):
+        names = _listed([f"`{name}`" for name in lost])
+        paths = _listed(sorted({path for users in lost.values() for path in users})[:3])
+        message = ctx.entry.messages["Requirement"].replace("{names}", names).replace("{them}", "it" if len(lost) == 1 else "them")
+        applicability = Applicability.SAFE if fact.entry and not blocked(ctx) else Applicability.MANUAL
+        yield ctx.finding(fact, applicability, message=message, hint=ctx.entry.hints["here"].format(paths=paths))
+
+
+def fix(fact: Fact, tree: Tree, ctx: Context) -> Iterator[Edit]:
+    if isinstance(fact, Requirement) and fact.entry and (lost := _lost(fact, ctx.file, ctx)):
+        yield from requirements.also(fact, [*lost])
+
+
+def _imported(fact: Borrowed, ctx: Context) -> Iterator[Finding]:
+    """At the import itself."""
+    name, path = str(fact.key), ctx.file.source.path
+    if not _is_lost(fact, path, ctx):
+        return
+    taken = any(
+        asked.entry and not asked.fixed and name in _lost(asked, file, ctx)
+        for keys in _ORDER
+        for kind in keys
+        for file, asked in ctx.project.requirements.get(kind, ())
+    )
+    hint = "" if taken or not ctx.project.is_test(path) else ctx.entry.hints["tests"]
+    yield ctx.finding(fact, Applicability.SAFE if taken and not blocked(ctx) else Applicability.MANUAL, hint=hint)
+
+
+def _lost(asked: Requirement, file: FileFacts, ctx: Context) -> dict[str, list[str]]:
+    """The packages that belong beside this requirement, with the files that import them."""
+    if not _leads(asked, file):
+        return {}
+    found: dict[str, list[str]] = {}
+    tested: dict[str, list[str]] = {}
+    for path, code in ctx.project.files.items():
+        for fact in code.facts:
+            if isinstance(fact, Borrowed) and _serves(file, path, ctx) and _is_lost(fact, path, ctx):
+                (tested if ctx.project.is_test(path) else found).setdefault(str(fact.key), []).append(path)
+    if asked.key != SDK:  # what the program needs as well, they get with it
+        found = {name: paths for name, paths in tested.items() if name not in found}
+    return dict(sorted(found.items()))
+
+
+def _is_lost(fact: Borrowed, path: str, ctx: Context) -> bool:
+    name = str(fact.key)
+    return name in _gone(ctx) and not _is_asked_for(name, path, ctx) and fact.span in ctx.project.once(path, _needed)
+
+
+def _leads(asked: Requirement, file: FileFacts) -> bool:
+    """Whether this is the requirement of a file beside which others belong: the first in the best list that has it."""
+    keys = next((keys for keys in _ORDER if asked.key in keys), ())
+    order = _ORDER.get(keys, ())
+    held = [fact for fact in file.facts if isinstance(fact, Requirement) and fact.key in keys and fact.place in order]
+    return bool(held) and min(held, key=lambda fact: (order.index(fact.place), fact.span)) == asked
+
+
+def _serves(file: FileFacts, path: str, ctx: Context) -> bool:
+    """Whether a file is about the code at a path: it lies in a folder above it, or has no code below itself."""
+    manifest = file.source.path
+    if is_about(ctx, manifest, path):
+        return True
+    return not has_block(ctx, path) and not any(is_below(other, scope(manifest)) for other in ctx.project.files)
+
+
+def _is_asked_for(name: str, path: str, ctx: Context) -> bool:
+    """Whether a file that is about this code asks for a package, or for mcp with the extra that brings it."""
+    extra = _gone(ctx)[name]
+    by_sdk = [(file, asked) for file, asked in ctx.project.requirements.get(SDK, ()) if extra and extra in asked.extras]
+    above = any(is_about(ctx, file.source.path, path) for file, _ in ctx.project.requirements.get(SDK, ()))
+    # What only developers get is there for tests.
+    elsewhere = (Place.COMMAND,) if ctx.project.is_test(path) else (Place.COMMAND, Place.GROUP)
+    return any(
+        asked.place not in elsewhere and not asked.fixed and (not above or is_about(ctx, file.source.path, path))
+        for file, asked in (*ctx.project.requirements.get(name, ()), *by_sdk)
+    )
+
+
+def _gone(ctx: Context) -> dict[str, str]:
+    """The packages that mcp 2 does not bring, with the extra that does."""
+    gone = {name: extra.rstrip("]") for name, _, extra in (line.partition("[") for line in ctx.entry.data["gone"])}
+    asked = {extra for _, one in ctx.project.requirements.get(SDK, ()) for extra in one.extras}
+    lost = dict(line.split() for line in ctx.entry.data["gone_with_extras"])
+    return gone | {name: "" for extra, name in lost.items() if extra in asked}
+
+
+def _needed(file: FileFacts) -> frozenset[Span]:
+    return needed(file.source)
+
+
+def _listed(names: list[str]) -> str:
+    return ", ".join(names[:-1]) + (" and " if len(names) > 1 else "") + names[-1]
