@@ -35,6 +35,8 @@ def check(fact: Symbol, ctx: Context) -> Iterator[Finding]:
     if name == "__init__":
         yield from _inherited(fact, ctx)
         return
+    if name == "settings" and (lost := _unclaimed(fact, ctx)) is not None:
+        yield ctx.finding(fact, Applicability.MANUAL, span=ctx.module.span(lost), hint=ctx.entry.hints["unsure"])
     for options in plans(ctx.sdk, ctx.entry.data):
         for span in _places(fact, options, ctx):
             problem = options.problem
@@ -70,6 +72,15 @@ def _inherited(fact: Symbol, ctx: Context) -> Iterator[Finding]:
     for word in node.keywords if isinstance(node, ast.Call) else ():
         if word.arg in MOVED:
             yield ctx.finding(fact, Applicability.MANUAL, span=ctx.module.span(word), hint=ctx.entry.hints["subclass"])
+
+
+def _unclaimed(fact: Symbol, ctx: Context) -> ast.AST | None:
+    """A setting that is gone, of a server that is made nobody knows where."""
+    node = ctx.module.at(fact.span)
+    above = ctx.module.parents.get(node) if node is not None else None
+    if not isinstance(above, ast.Attribute) or above.attr not in MOVED:
+        return None
+    return None if any(use.node is node for server in ctx.sdk.servers for use in server.uses) else above
 
 
 def _places(fact: Symbol, options: Options, ctx: Context) -> Iterator[Span]:
