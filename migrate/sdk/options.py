@@ -120,6 +120,7 @@ class Options:
         self.odd: list[Use] = []
         self.starred = any(isinstance(argument, ast.Starred) for argument in server.call.args)
         self.unknown_sink = False
+        self.mixed: list[ast.keyword] = []  # `**options` with options of the transport among others
         for number, name in _POSITIONS.items():
             if number < len(server.call.args) and not self.starred:
                 self.given[name] = server.call.args[number]
@@ -128,6 +129,7 @@ class Options:
             self._sort(use)
         self.held = self._held()
         self.attached = self._attached()
+        self.places += self.mixed
         if self.changes and not self.places and self.held is None and not any(change.use.module is self.module for change in self.changes):
             self.places.append(server.call)
         if self.held is not None:
@@ -201,6 +203,8 @@ class Options:
                     keys = _keys(node.value)
                     if keys is not None and MOVED.issuperset(keys) and (keys or self.changes or self._is_filled(name)):
                         return _Held(name, word.value, node.value, keys)
+                    if keys is not None and MOVED.intersection(keys):
+                        self.mixed.append(word)
         return None
 
     def _attached(self) -> ast.Dict | None:
@@ -221,7 +225,7 @@ class Options:
 
     @property
     def is_wanted(self) -> bool:
-        return bool(self.given or self.changes or self.reads or self.held)
+        return bool(self.given or self.changes or self.reads or self.held or self.mixed)
 
     @property
     def is_ready(self) -> bool:
@@ -231,7 +235,7 @@ class Options:
     @cached_property
     def problem(self) -> str:
         """Why nothing can be moved, as a word of the catalog; nothing where it can."""
-        if self.starred or self.unknown_sink:
+        if self.starred or self.unknown_sink or self.mixed:
             return "starred"
         if self.odd:
             parents = [use.module.parents.get(use.node) for use in self.odd]
