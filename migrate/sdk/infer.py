@@ -466,7 +466,8 @@ class Inference:
                 bindings = scope.bindings[name]
                 if first and len(bindings) > 1:
                     return self._reaching(name, node, scope, module) or bindings
-                return bindings
+                # A function sees what others give to a name of the module by `global`.
+                return bindings if first or scope.parent is not None else [*bindings, *module.given_to(name)]
             scope, first = scope.parent, False
         return []
 

@@ -119,6 +119,14 @@ class Module:
             scope = scope.parent if isinstance(scope.node, ast.Lambda) else None
         return scope.node if scope is not None and isinstance(scope.node, Def) else None
 
+    def given_to(self, name: str) -> list[Binding]:
+        """What functions give to a name of the module that they call `global`, or to one of a function around them."""
+        return [binding for scope in self._reaching_out for binding in scope.bindings.get(name, ()) if name in scope.outside]
+
+    @cached_property
+    def _reaching_out(self) -> list[Scope]:
+        return [scope for scope in self.scopes.values() if scope.outside]
+
     def qualified(self, node: ast.AST) -> str:
         """The dotted name of a function or class inside the module; for other nodes that of what is around them."""
         parts = [node.name] if isinstance(node, Def | ast.ClassDef) else []
