@@ -31,7 +31,8 @@ CLASSES = frozenset(
     {
         "AnyFunction", "AnyUrl", "BlobResourceContents", "ClientNotification", "ClientRequest", "ClientResult", "ClientSession",
         "ClientSessionGroup", "ClientCredentialsOAuthProvider", "Content", "Context", "Cursor", "Elicit", "ElicitationResult",
-        "EmbeddedResource", "FastMCP", "FastMCPError", "FileResource", "FunctionResource", "HttpResource", "DirectoryResource", "JSONRPCMessage", "MCPServer",
+        "EmbeddedResource", "FastMCP", "FastMCPError", "FileResource", "FunctionResource", "HttpResource",
+        "DirectoryResource", "JSONRPCMessage", "MCPServer",
         "McpError", "Meta", "OAuthClientProvider", "OAuthClientMetadata", "OAuthClientInformationFull", "PrivateKeyJWTOAuthProvider",
         "RFC7523OAuthClientProvider", "ReadResourceRequestParams", "RequestContext", "RequestParams", "RequestResponder", "Resource",
         "ResourceLink", "ResourceReference", "ResourceTemplate", "ResourceUpdatedNotificationParams", "ResourceContents", "Root", "Server",
