@@ -77,6 +77,23 @@ def test_a_test_uses_the_one_of_the_server() -> None:
     assert imports_of(done.texts["tests/test_server.py"]) == ["from app import mcp_handlers"]
 
 
+def test_what_is_fixed_later_uses_the_one_that_is_there() -> None:
+    test = (
+        "from app.server import server\nfrom mcp import types\n\n\ndef test_it():\n    assert server.request_handlers[types.PingRequest]\n"
+    )
+    files = {
+        "src/app/__init__.py": "",
+        "src/app/server.py": "from mcp.server import Server\nserver = Server('s', version='1')\n",
+        "src/app/mcp_handlers.py": adapters.render(["tools"]),
+        "tests/test_server.py": test,
+    }
+    done = fixed_paths(files)
+    assert (done.created, imports_of(done.texts["tests/test_server.py"])) == ({}, ["from app import mcp_handlers"])
+    del files["tests/test_server.py"]
+    more = fixed_paths({**files, "src/app/more/__init__.py": "", "src/app/more/server.py": f"from . import other\n{SERVER}"})
+    assert (more.created, imports_of(more.texts["src/app/more/server.py"])) == ({}, ["from .. import mcp_handlers"])
+
+
 def test_a_later_run_adds_what_is_new() -> None:
     first = fixed(server=SERVER)
     text = first.texts["server.py"] + "\n\n@server.read_resource()\nasync def read(uri): ...\n"

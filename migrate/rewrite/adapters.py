@@ -342,28 +342,31 @@ def _find_homes(project: Project) -> dict[str, _Home]:
             groups.setdefault(_top(path, folders), []).append(path)
     homes: dict[str, _Home] = {}
     tests = [path for path in wanted if is_test(path)]
+    there = [path for path in _written(project) if not is_test(path)]
     if len(groups) == 1:  # tests use what the server has
         next(iter(groups.values())).extend(tests)
+    elif not groups and len(there) == 1:
+        groups[str(PurePosixPath(there[0]).parent)] = tests
     else:
         for path in tests:
             groups.setdefault(str(PurePosixPath(path).parent), []).append(path)
-    for paths in groups.values():
+    for top, paths in groups.items():
         own = [path for path in paths if not is_test(path)] or paths
-        folder = _common(own)
-        held = _held(project, own)
-        home = _Home(held if held is not None else folder, frozenset(part for path in paths for part in wanted[path] if part))
+        held = [path for path in _written(project) if (top in folders and _is_below(path, top)) or str(PurePosixPath(path).parent) == top]
+        folder = str(PurePosixPath(held[0]).parent) if len(held) == 1 else _common(own)
+        home = _Home(folder, frozenset(part for path in paths for part in wanted[path] if part))
         homes.update(dict.fromkeys(paths, home))
     return homes
 
 
-def _held(project: Project, users: Iterable[str]) -> str | None:
-    """Where the module lies already: beside one of the files, or above it."""
-    for path in users:
-        for above in PurePosixPath(path).parents:
-            held = project.files.get(str(above / FILE_NAME))
-            if held is not None and written.parts(held.source.text) is not None:
-                return str(above)
-    return None
+def _written(project: Project) -> list[str]:
+    """The modules that `fix` has written, and nobody has changed since."""
+    found = [path for path in project.files if PurePosixPath(path).name == FILE_NAME]
+    return [path for path in found if written.parts(project.files[path].source.text) is not None]
+
+
+def _is_below(path: str, folder: str) -> bool:
+    return PurePosixPath(folder) in PurePosixPath(path).parents
 
 
 def _packages(project: Project) -> frozenset[str]:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from ...facts.model import Symbol, SymbolUse
 from ...rewrite.edits import Edit
 from ...rule import Applicability, Context, Finding, Import
-from ...source import Span
 
 if TYPE_CHECKING:
     from ...rewrite.tree import Tree
@@ -86,9 +85,10 @@ def _uses(fact: Symbol, ctx: Context) -> Iterator[ast.AST]:
     elif isinstance(node, ast.alias):
         name = node.asname or node.name
         for other in ctx.module.nodes:
-            if isinstance(other, ast.Name) and other.id == name and isinstance(other.ctx, ast.Load):
-                if any(binding.node is node for binding in ctx.sdk.inference.bindings(name, other, ctx.module)):
-                    yield other
+            if not isinstance(other, ast.Name) or other.id != name or not isinstance(other.ctx, ast.Load):
+                continue
+            if any(binding.node is node for binding in ctx.sdk.inference.bindings(name, other, ctx.module)):
+                yield other
 
 
 def _name(node: ast.AST, latest: bool, ctx: Context) -> str:
