@@ -108,11 +108,12 @@ CASES: dict[str, list[tuple[str, str, dict[str, Any]]]] = {
     "work_first": [("tool", "order", {"item": "pen"}), ("prompt", "choose", {"item": "pen"})],
     "another_module": [("tool", "delete", {"path": "/nowhere/at/all"})],
     "written_before": [("tool", "write", {"title": "rain"}), ("tool", "research", {"topic": "snow"})],
+    "in_a_loop": [("tool", "delete", {"names": ["a", "b", "c"]})],
     "on_one_day_only": [("tool", "book", {"date": "monday"}), ("tool", "book", {"date": "friday"})],
     "low_level": [("tool", "roots", {})],
 }
-# What is done before a question is done again: a human has to look. The others are rewritten as they are.
-UNSAFE = ["work_first", "another_module"]
+# What is done before a question is done again, or a loop may ask too often: a human has to look. The others are rewritten as they are.
+UNSAFE = ["work_first", "another_module", "in_a_loop"]
 OVER_STDIO = ["refused_before", "several_questions"]
 
 

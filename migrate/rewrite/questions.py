@@ -292,6 +292,9 @@ class Questions:
             others = [decorator for decorator in entry.function.decorator_list if decorator is not entry.place]
             if any(not dotted(decorator).endswith("mcp_questions.asks") for decorator in others):
                 return False
+        # Clients give up after some rounds, and a loop may need more of them.
+        if any(isinstance(above, _LOOPS) for step in reach.steps for above in _inside(step)):
+            return False
         quiet = Quiet(self, asking)
         return all(quiet.before(function, steps[0].module) for function, steps in by_function.items())
 
@@ -329,7 +332,9 @@ _READING = frozenset(
 # Of these, those that may ask somebody else: what is done twice for every client should not.
 _FETCHING = frozenset({"check_client_capability", "get", "get_context", "json"})
 _MODULES = ("os.path.", "json.dumps", "json.loads", "os.getenv", "os.environ.get", "textwrap.", "re.")
+_COLLECTING = frozenset({"add", "append", "extend", "insert", "setdefault", "update"})
 _TELLING = frozenset({"critical", "debug", "error", "exception", "info", "log", "notice", "report_progress", "warn", "warning"})
+_LOOPS = (ast.For, ast.AsyncFor, ast.While, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _DISPLAYS = (
     ast.Constant, ast.Name, ast.Attribute, ast.JoinedStr, ast.FormattedValue, ast.BinOp, ast.BoolOp, ast.UnaryOp, ast.Compare, ast.IfExp,
     ast.Tuple, ast.List, ast.Set, ast.Dict, ast.Subscript, ast.Slice, ast.Starred, ast.ListComp, ast.SetComp, ast.DictComp,
@@ -392,6 +397,8 @@ class Quiet:
                 return True
         if isinstance(call.func, ast.Attribute):
             if last in _TELLING and any(word in dotted(call.func.value).lower() for word in ("log", "ctx", "context")):
+                return True
+            if last in _COLLECTING and isinstance(call.func.value, ast.Name) and _is_new(call.func.value, module):
                 return True
             return last in self.reading or name.startswith(_MODULES) or name == "mcp_questions.asker"
         return False
@@ -457,6 +464,25 @@ class Quiet:
                     and self._block(finalbody, module, depth, until=False)
                 )
         return False
+
+
+def _inside(step: Step) -> Iterator[ast.AST]:
+    """What is around a call in its function."""
+    for above in step.module.around(step.call):
+        if above is step.function:
+            return
+        yield above
+
+
+def _is_new(name: ast.Name, module: Module) -> bool:
+    """Whether a name of the function holds a collection that the function has made."""
+    bindings = module.scope(name).bindings.get(name.id, [])
+    made = (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp)
+    return bool(bindings) and all(
+        (isinstance(one.node, ast.AnnAssign) and isinstance(one.node.value, made))
+        or (one.how is How.VALUE and not one.path and isinstance(one.value, made))
+        for one in bindings
+    )
 
 
 def _leaves(block: Sequence[ast.stmt]) -> bool:
