@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..facts.gates import QUESTION_MODULE
 from ..facts.model import Call, Opening, Symbol, SymbolUse
 from ..rule import Context
 
@@ -20,7 +21,7 @@ def is_told(fact: Call | Opening, ctx: Context) -> bool:
         openings = (opening for verdict in verdicts for opening in verdict.openings)
         return any(one.module.path == ctx.file.source.path and one.module.span(one.handler) == fact.span for one in openings)
     # What `fix` has written asks whichever client can be asked.
-    if ctx.file.source.path.rpartition("/")[2] == questions.FILE_NAME or fact.receiver.startswith(f"{rounds.NAME}.asker("):
+    if ctx.file.source.path.rpartition("/")[2] == QUESTION_MODULE or fact.receiver.startswith(f"{rounds.NAME}.asker("):
         return True
     symbols = (other for other in ctx.project.of(ctx.file.source.path, Symbol) if other.use is SymbolUse.CALL)
     return any(other.span == fact.span and known.at(ctx.file.source.path, other) is not None for other in symbols)

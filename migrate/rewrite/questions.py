@@ -10,7 +10,7 @@ from weakref import WeakKeyDictionary
 
 from ..facts import consent, effects, functions
 from ..facts.functions import walk
-from ..facts.gates import QUESTION_MODULE as FILE_NAME
+from ..facts.gates import QUESTION_MODULE
 from ..facts.model import Symbol, SymbolUse
 from ..project import Project, is_test
 from ..sdk.modules import Def, How, Module, dotted
@@ -103,7 +103,7 @@ class Questions:
     def all(self) -> tuple[Question, ...]:
         found: dict[tuple[str, ast.AST], Question] = {}
         for path, file in self.project.files.items():
-            if is_test(path) or path.rpartition("/")[2] == FILE_NAME or not any(word in file.source.utf8 for word in _WORDS):
+            if is_test(path) or path.rpartition("/")[2] == QUESTION_MODULE or not any(word in file.source.utf8 for word in _WORDS):
                 continue
             for fact in self.project.of(path, Symbol):
                 question = self._question(fact, path)

@@ -10,15 +10,16 @@ from pathlib import PurePosixPath
 from weakref import WeakKeyDictionary
 
 from .. import __version__
+from ..facts.gates import QUESTION_MODULE
 from ..project import Project
 from ..rule import Applicability, Context, Import, NewFile
 from ..sdk.modules import How, Module, dotted
 from ..source import Span
 from . import homes, lines, resolvers, written
 from .edits import Edit
-from .questions import FILE_NAME, Entry, Opening, Question, Questions, questions
+from .questions import Entry, Opening, Question, Questions, questions
 
-NAME = FILE_NAME.removesuffix(".py")
+NAME = QUESTION_MODULE.removesuffix(".py")
 _ORIGIN = """\
 Written by mcp-migrate {version} for this server, which owns it. To get it anew, delete it and run `mcp-migrate fix`."""
 
@@ -147,7 +148,7 @@ def needs(ctx: Context, at: Span) -> Iterator[Edit | Import | NewFile]:
 
 def render(newline: str = "\n") -> str:
     """The text of the module; it has no parts that could be missing."""
-    return written.seal(written.source(FILE_NAME), _ORIGIN.format(version=__version__), (), newline)
+    return written.seal(written.source(QUESTION_MODULE), _ORIGIN.format(version=__version__), (), newline)
 
 
 _HOMES: WeakKeyDictionary[Project, dict[str, str]] = WeakKeyDictionary()
@@ -160,12 +161,12 @@ def _homes(project: Project) -> dict[str, str]:
         for question in found.all:
             if verdict(question, project).way is Way.ROUNDS:
                 users += [question.module.path, *(entry.module.path for entry in found.reach(question).entries)]
-        _HOMES[project] = homes.find(project, dict.fromkeys(users), FILE_NAME)
+        _HOMES[project] = homes.find(project, dict.fromkeys(users), QUESTION_MODULE)
     return _HOMES[project]
 
 
 def _path(home: str) -> str:
-    return str(PurePosixPath(home) / FILE_NAME)
+    return str(PurePosixPath(home) / QUESTION_MODULE)
 
 
 def _annotations(entry: Entry) -> str:
