@@ -237,20 +237,15 @@ class _Fixing:
     def _remaining(self) -> list[Finding]:
         """What is still found, and what an early rule has found before the names were moved that it goes by."""
         found = [self._left(finding) for finding in self.find(self.project)]
-        there = {self._place(finding) for finding in found}
-        kept = [replace(one, applicability=Applicability.MANUAL) for one in self.kept if self._place(one) not in there]
+        there = {_line(finding, self.project) for finding in found}
+        kept = [replace(one, applicability=Applicability.MANUAL) for one in self.kept if _line(one, self.project) not in there]
         return sorted([*found, *dict.fromkeys(kept)], key=_order) if kept else found
-
-    def _place(self, finding: Finding) -> tuple[str, str, int]:
-        return finding.rule, finding.path, _all_files(self.project)[finding.path].source.position(finding.span.start).line
 
     def _keep(self, findings: Iterable[Finding], accepted: Collection[Finding], before: Project) -> None:
         """Carries the findings of early rules that are not fixed over to the texts that this round has made."""
         early = [finding for finding in findings if finding.path in before.files and not self._is_late(finding)]
-        again = {(finding.rule, finding.path, before.files[finding.path].source.position(finding.span.start).line) for finding in early}
-        earlier = [
-            one for one in self.kept if (one.rule, one.path, before.files[one.path].source.position(one.span.start).line) not in again
-        ]
+        again = {_line(finding, before) for finding in early}
+        earlier = [one for one in self.kept if _line(one, before) not in again]
         self.kept = []
         for finding in (*earlier, *(one for one in early if one not in accepted)):
             old, new = before.files[finding.path].source, self.project.files[finding.path].source
@@ -568,6 +563,12 @@ class _Fixing:
                 connected.add(path)
                 pending += links[path] & {*touched}
         return connected
+
+
+def _line(finding: Finding, project: Project) -> tuple[str, str, int]:
+    """Where a finding stands, and whose it is."""
+    file = project.files.get(finding.path) or project.manifests[finding.path]
+    return finding.rule, finding.path, file.source.position(finding.span.start).line
 
 
 def _carried(finding: Finding, old: Source, new: Source) -> Finding | None:

@@ -41,9 +41,9 @@ class Feeders:
     def __bool__(self) -> bool:
         return bool(self._ends)
 
-    def named_in(self, path: str, data: bytes) -> bool:
-        """Whether a file imports one of the dispatchers' modules, as far as its text shows."""
-        if is_test(path):
+    def named_in(self, path: str, data: bytes, *, tests: bool = False) -> bool:
+        """Whether a file imports one of the dispatchers' modules, as far as its text shows. Tests count if they are wanted."""
+        if is_test(path) and not tests:
             return False
         here = tuple(path.split("/")[:-1])
         if not self._everywhere and here[:1] and here[0] not in self._heads and not any(head.encode() in data for head in self._heads):

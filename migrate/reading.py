@@ -26,6 +26,7 @@ from .source import Source, decode
 
 _ROOM = 32_000_000  # bytes of silent files that are kept until it is known whether they are needed
 
+_ASKS = (b".elicit", b".create_message", b".list_roots")
 _READS = (b"stdin", b"readline", b"input(")
 
 
@@ -69,6 +70,7 @@ def gather(found: Iterable[tuple[File, bytes] | Unreadable], rule: Entry) -> Rea
     reader.look_for_feeders()
     reader.look_for_loops()
     reader.look_for_borrowers()
+    reader.look_for_callers()
     reader.kept.clear()
     reader.look_beside()
     reader.take_apart()
@@ -182,6 +184,15 @@ class _Reader:
             for file in [file for files in self.silent.values() for file in files if file.path not in self.data]:
                 data = self.read(file)
                 if not isinstance(data, Unreadable) and may_borrow(data, wanted):
+                    self.add(file, data)
+
+    def look_for_callers(self) -> None:
+        """A test that calls what asks its client need not hold a word of the protocol; what it hands over has to stay."""
+        asking = Feeders(facts for facts in self.facts if any(word in facts.source.utf8 for word in _ASKS))
+        if asking:
+            for file in [file for files in self.silent.values() for file in files if file.path not in self.data]:
+                data = self.read(file)
+                if not isinstance(data, Unreadable) and asking.named_in(file.path, data, tests=True):
                     self.add(file, data)
 
     def named_by(self, facts: FileFacts) -> Iterator[File]:

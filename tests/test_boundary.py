@@ -415,7 +415,8 @@ def test_what_cannot_be_wired_says_where_and_why() -> None:
     text = program("never None").replace('message.get("params") or {})}', 'message.get("params") or {})}, message')
     [finding] = engine.check(link({"server.py": text}), CATALOG, select=["server_discover"])
     assert finding.applicability is Applicability.MANUAL
-    assert finding.hint.startswith("not wired: `handle` does not surely return a JSON-RPC reply or None: a tuple is returned (line 16)")
+    why = "`handle` does not surely return a JSON-RPC reply or None: a tuple is returned, and something else here (line 18)"
+    assert finding.hint.startswith(f"not wired: {why}")
     assert fixed({"server.py": text}) == {"server.py": text}
 
 

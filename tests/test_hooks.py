@@ -754,8 +754,9 @@ def test_parts_of_one_server_are_not_wired_apart() -> None:
         "def extension(name):\n    return E.get(name)\n",
         "    match method:\n        case 'ping':\n            return None\n        case name if name in MORE:\n"
         "            return {'jsonrpc': '2.0', 'id': rid, 'result': {}}\n    return None\n\nMORE = make()\n",
+        "    if (found := plugins.find(msg)) is not None:\n        return {'jsonrpc': '2.0', 'id': rid, 'result': found}\n    return None\n",
     ],
-    ids=["ending", "pattern", "lookup in a function", "guarded capture"],
+    ids=["ending", "pattern", "lookup in a function", "guarded capture", "message handed out of sight"],
 )
 def test_a_method_that_goes_where_the_scan_cannot_follow_leaves_the_list_open(ending: str) -> None:
     assert hook(body(ending) + LOOP).methods is None
@@ -771,6 +772,197 @@ def test_a_method_that_is_only_spoken_of_leaves_the_list_closed() -> None:
     ending = "    logger.debug('got %s', method)\n    return error(rid, method)\n"
     helper = "def error(rid, method):\n    return {'jsonrpc': '2.0', 'id': rid, 'error': {'code': -32601, 'message': f'no {method}'}}\n"
     assert hook(body(ending) + helper + LOOP).methods == {"tools/list"}
+
+
+def test_another_parameter_that_goes_out_of_sight_leaves_the_list_closed() -> None:
+    server = body("    if plugins.note(notes):\n        return None\n    return None\n").replace(
+        "def handle(msg)", "def handle(msg, notes=None)"
+    )
+    assert hook(server + LOOP).methods == {"tools/list"}
+
+
+# -- a reply in a tuple -----------------------------------------------------------------------
+
+
+def packing(ending: str, opening: str = "", loop: str = "") -> str:
+    """A server whose dispatcher returns `(reply, session)`, and a loop that keeps the session."""
+    return f"""
+import json, sys, uuid
+def ok(rid, result):
+    return {{"jsonrpc": "2.0", "id": rid, "result": result}}
+def handle(msg, session=None):
+    method, rid = msg.get("method"), msg.get("id")
+    {opening or "pass"}
+    if method == "initialize":
+        return ok(rid, {IDENTITY}), uuid.uuid4().hex
+    if method == "tools/list":
+        return ok(rid, {{"tools": []}}), None
+{ending}
+{loop or PAIR_LOOP}
+"""
+
+
+PAIR_LOOP = """
+class Loop:
+    def __init__(self):
+        self.session = None
+    def run(self):
+        for line in sys.stdin:
+            reply, session = handle(json.loads(line), self.session)
+            if session:
+                self.session = session
+            if reply is not None:
+                print(json.dumps(reply), flush=True)
+Loop().run()
+"""
+
+
+@pytest.mark.parametrize(
+    "ending",
+    [
+        "    return None, None",
+        "    return other(rid) if rid else (None, None)\ndef other(rid):\n    return ok(rid, {}), None",
+        "    made = ok(rid, {}), None\n    return made",
+        "    return TABLE[method](rid)\ndef pong(rid):\n    return ok(rid, {}), None\nTABLE = {'ping': pong}",
+        "    return late(rid, ok)\ndef late(rid, make):\n    return make(rid, {}), None",
+        "    reply, rest = late(rid)\n    return reply, None\ndef late(rid):\n    return ok(rid, {}), 5",
+        "    raise LookupError(method)",
+    ],
+    ids=["nothing", "helper", "name", "table", "handed in", "taken apart", "raise"],
+)
+def test_a_reply_in_a_tuple_is_proven_through(ending: str) -> None:
+    found = hook(packing(ending))
+    assert found.strategy is Strategy.DECORATOR
+    assert found.packed is not None
+    assert found.packed.shape == ("reply", None)
+
+
+@pytest.mark.parametrize(
+    ("ending", "why"),
+    [
+        ("    return None", "and something else here"),
+        ("    pass", "and something else here"),
+        ("    return unknown(msg)", "and something else here"),
+        ("    return ok(rid, {}), None, None", "tuples of several lengths"),
+        ("    return None, ok(rid, {})", "which of its values is the reply is not sure"),
+        ("    return ok(rid, {}), ok(rid, {})", "which of its values is the reply is not sure"),
+        ("    return {'tools': []}, None", "a result without its envelope"),
+    ],
+    ids=["no tuple", "falls through", "unknown call", "other length", "other order", "two replies", "result only"],
+)
+def test_a_tuple_that_does_not_surely_hold_one_reply_is_refused(ending: str, why: str) -> None:
+    assert why in reason(packing(ending))
+
+
+def test_the_reply_may_stand_anywhere_and_the_session_may_be_given_back() -> None:
+    server = """
+import json, sys, uuid
+def handle(msg, state=None):
+    method, rid = msg.get("method"), msg.get("id")
+    if method == "initialize":
+        state = uuid.uuid4().hex
+        return 200, state, {"jsonrpc": "2.0", "id": rid, "result": IDENTITY}
+    if method == "tools/list":
+        return None, state, {"jsonrpc": "2.0", "id": rid, "result": {"tools": []}}
+    return None, state, None
+state = None
+for line in sys.stdin:
+    status, state, reply = handle(json.loads(line), state)
+    if reply:
+        print(json.dumps(reply), flush=True)
+"""
+    found = hook(server.replace("IDENTITY", IDENTITY))
+    assert found.packed is not None
+    assert found.packed.shape == (None, "state", "reply")
+
+
+@pytest.mark.parametrize("beside", ["session or uuid.uuid4().hex", "rid"], ids=["always new", "of the message"])
+def test_what_stands_beside_an_early_reply_has_to_be_known(beside: str) -> None:
+    server = packing("    return None, None").replace('{"tools": []}), None', f'{{"tools": []}}), {beside}')
+    assert "what goes with a reply that changes nothing is not known" in reason(server)
+
+
+@pytest.mark.parametrize(
+    ("use", "why"),
+    [
+        ("reply, session, more = handle(msg, None)", "what becomes of the tuple"),
+        ("answer = handle(msg, None)\n    print(json.dumps(answer[0]))", "what becomes of the tuple"),
+        ("print(json.dumps(handle(msg, None)))", "what becomes of the tuple"),
+        (
+            "reply, notes = handle(msg, None)\n    if reply: print(json.dumps(reply))\n    print(json.dumps(notes))",
+            "what becomes of the tuple",
+        ),
+        (
+            "reply, session = handle(msg, None)\n    reply['result'] = {}\n    print(json.dumps(reply))",
+            "is changed here before it is written",
+        ),
+    ],
+    ids=["more", "by its number", "whole", "the other one is written too", "changed"],
+)
+def test_a_caller_that_makes_something_else_of_the_tuple_is_refused(use: str, why: str) -> None:
+    assert why in reason(packing("    return None, None", loop=f"for line in sys.stdin:\n    msg = json.loads(line)\n    {use}\n"))
+
+
+@pytest.mark.parametrize(
+    ("use", "untested"),
+    [
+        ("reply, _ = handle(msg, None)\n    if reply: print(json.dumps(reply))", 0),
+        ("[reply, _] = handle(msg, None)\n    if reply: print(json.dumps(reply))", 0),
+        ("handle(msg, None)", 0),
+        ("reply, box.session = handle(msg, None)\n    if reply: print(json.dumps(reply))", 0),
+        ("reply, _ = handle(msg, None)\n    print(json.dumps(reply))", 1),
+    ],
+    ids=["thrown away", "list", "all thrown away", "kept in an object", "written as it is"],
+)
+def test_a_caller_that_takes_the_tuple_apart_is_understood(use: str, untested: int) -> None:
+    found = hook(packing("    return None, None", loop=f"for line in sys.stdin:\n    msg = json.loads(line)\n    {use}\n"))
+    assert len(found.untested) == untested
+
+
+STORE = "\nSESSIONS = {}\ndef opened():\n    session = uuid.uuid4().hex\n    SESSIONS[session] = {'calls': 0}\n    return session\n"
+
+
+@pytest.mark.parametrize(
+    "opening",
+    [
+        "pass",
+        "if session: SESSIONS[session]['calls'] += 1",
+        "if session is not None: SESSIONS.pop(session, None)",
+        "if session in SESSIONS: SESSIONS[session]['calls'] += 1",
+    ],
+    ids=["not used", "asked for", "not none", "looked for"],
+)
+def test_a_session_that_comes_with_the_replies_is_passed_by_where_none_is_needed(opening: str) -> None:
+    server = packing(f"    return None, None\n{STORE}", opening).replace("), uuid.uuid4().hex\n    if", "), opened()\n    if")
+    found = hook(server)
+    assert (found.gates, found.spared) == ((), ())
+
+
+def test_a_gate_for_a_session_that_comes_with_the_replies_is_opened() -> None:
+    gate = "if method != 'initialize' and session is None: return {'jsonrpc': '2.0', 'id': rid, 'error': {'code': -32600}}, None"
+    found = hook(packing("    return None, None", gate))
+    assert [ast.unparse(one) for one in found.gates] == ["session is None"]
+
+
+@pytest.mark.parametrize(
+    ("opening", "why"),
+    [
+        ("calls = SESSIONS[session]['calls']", "needs a session"),
+        ("if session: return ok(rid, {}), None", "whether this refuses requests without a session is not clear"),
+        ("rid = rid if session else None", "whether this refuses requests without a session is not clear"),
+    ],
+    ids=["looked up", "answered with one only", "in an expression"],
+)
+def test_a_session_that_comes_with_the_replies_and_is_needed_is_refused(opening: str, why: str) -> None:
+    server = packing(f"    return None, None\n{STORE}", opening).replace("), uuid.uuid4().hex\n    if", "), opened()\n    if")
+    assert why in reason(server)
+
+
+def test_a_session_that_the_loop_makes_itself_is_not_passed_by() -> None:
+    loop = PAIR_LOOP.replace("self.session = None", "self.session = uuid.uuid4().hex")
+    opening = "if session: SESSIONS[session]['calls'] += 1"
+    server = packing(f"    return None, None\n{STORE}", opening, loop).replace("), uuid.uuid4().hex\n    if", "), opened()\n    if")
+    assert "the handshake sets `SESSIONS[session]`" in reason(server)
 
 
 # -- what an object says of itself ---------------------------------------------------------------
@@ -828,6 +1020,48 @@ def test_what_all_objects_of_another_module_say_of_themselves_is_spelled_out() -
     found = identity(code, code.reachable(place(code, "greet")), place(code, "greet"))
     assert isinstance(found, Identity)
     assert found.info.needs is Needs.IMPORT
+
+
+def filled(text: str) -> str:
+    made = named("self.name, self.title, self.extra = name, None, None", text, "serve(Server())")
+    return made.replace('"serverInfo": {"name": self.name, "version": "1"}', '"serverInfo": info')
+
+
+@pytest.mark.parametrize(
+    ("text", "steps"),
+    [
+        ("info = {'name': self.name, 'version': '1'}; info['title'] = 't'", 2),
+        ("info = {'name': self.name, 'version': '1'}\n            if self.extra:\n                info.update(self.extra)", 2),
+        ("info = {'name': self.name}\n            if self.title: info['title'] = self.title\n            info['version'] = '1'", 3),
+        ("info = {'name': self.name}\n            if self.title: info['title'] = 't'\n            else: info['name'] = 'u'", 2),
+        ("info = {'name': self.name}\n            for key in self.extra: info[key] = 1", 2),
+    ],
+    ids=["an entry", "another dict", "two, one if it is there", "one of two", "in a loop"],
+)
+def test_an_identity_that_is_put_together_is_read(text: str, steps: int) -> None:
+    info = hook(filled(text)).identity.info
+    assert info.needs is Needs.INSTANCE
+    assert len(tuple(info.spelling.statements())) == steps
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "info = {'name': self.name}; info['asked'] = msg['params']",
+        "info = {'name': self.name}; info['title'] = 't'; print(info, file=sys.stderr)",
+        "info = {'name': self.name}\n            while not self.extra: info['title'] = self.extra = 't'",
+    ],
+    ids=["of the request", "handed on", "until something happens"],
+)
+def test_an_identity_that_is_put_together_out_of_sight_is_refused(text: str) -> None:
+    assert "cannot be known before the request" in reason(filled(text))
+
+
+@pytest.mark.parametrize("change", ["info['name'] = 'u'", "info.update(self.extra)", "for key in self.extra: info[key] = 1"])
+def test_an_identity_that_is_changed_behind_the_answer_is_refused(change: str) -> None:
+    kept = filled("info = {'name': self.name}\n            info['version'] = '1'").replace('return {"jsonrpc"', 'said = {"jsonrpc"', 1)
+    changed = kept.replace('"serverInfo": info}}', f'"serverInfo": info}}}}\n            {change}\n            return said', 1)
+    assert "cannot be known before the request" in reason(changed)
 
 
 def test_an_answer_that_is_changed_later_is_not_taken_over() -> None:
@@ -1122,6 +1356,22 @@ def test_what_a_loop_does_with_the_dispatcher_that_it_was_handed_is_told(hand_on
     loop = KEPT if "Loop" in hand_on else SERVE
     new = new.replace("\n    ", "\n        ") if loop is KEPT else new
     assert why in reason(HANDED + loop.replace(old, new) + hand_on + "\n")
+
+
+@pytest.mark.parametrize("hand_on", ["serve(handle)", "serve(lambda msg, session: handle(msg, session))"], ids=["name", "lambda"])
+def test_a_loop_that_is_handed_a_dispatcher_which_returns_tuples_is_looked_at(hand_on: str) -> None:
+    loop = """
+def serve(react):
+    session = None
+    for line in sys.stdin:
+        reply, session = react(json.loads(line), session)
+        print(json.dumps(reply), flush=True)
+"""
+    found = hook(packing("    return None, None", loop=f"{loop}{hand_on}\n"))
+    assert found.packed is not None
+    assert len(found.untested) == 1
+    whole = loop.replace("reply, session = react", "reply = react")
+    assert "what becomes of the tuple" in reason(packing("    return None, None", loop=f"{whole}{hand_on}\n"))
 
 
 def test_a_lambda_that_changes_the_reply_is_told() -> None:

@@ -42,6 +42,11 @@ LAYERS: dict[str, set[str]] = {
     "rewrite.renames": CUT | {"rewrite.cut", "facts.model", "sdk", "rule"},  # who may ask for a name is the typed wing's to say
     "rewrite.unwrapped": {"source", "sdk", "rewrite.edits"},
     "rewrite.imports": CUT,
+    # What asks a client, and what has to run again for its answer, is spread over files, and only types tell it.
+    "rewrite.questions": {"source", "facts", "project", "sdk"},
+    "rewrite.resolvers": CUT | {"rewrite.cut", "rewrite.questions", "facts", "rule", "sdk"},
+    "rewrite.homes": {"source", "rewrite.edits", "rewrite.lines", "rewrite.written", "project", "rule", "sdk"},
+    "rewrite.rounds": {"*"},
     "rewrite.decided": CUT | {"rewrite.cut"},
     "rewrite.handlers": CUT | {"facts.model", "rewrite.decided"},
     "rewrite.hollow": CUT | {"facts", "rewrite.cut", "rewrite.decided"},

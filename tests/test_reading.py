@@ -119,3 +119,18 @@ def test_a_loop_is_read_beside_what_hands_it_a_dispatcher(tmp_path, feeder, loop
     for path, content in (("server.py", DISPATCHER), ("app.py", feeder), ("loop.py", loop)):
         (tmp_path / path).write_text(content)
     assert ("loop.py" in gather(tmp_path).project.files) is known
+
+
+@pytest.mark.parametrize(
+    ("server", "known"),
+    [
+        ("async def book(ctx: Context): await ctx.elicit('Sure?', Answer)\n", True),
+        ("async def book(ctx: Context): await ctx.info('booked')\n", False),
+    ],
+    ids=["asks its client", "does not"],
+)
+def test_a_test_is_read_that_calls_what_asks_its_client(tmp_path, server, known):
+    (tmp_path / "tests").mkdir()
+    (tmp_path / "server.py").write_text(f"from mcp.server.fastmcp import Context\n\n\n{server}")
+    (tmp_path / "tests" / "test_server.py").write_text("from server import book\n")
+    assert ("tests/test_server.py" in gather(tmp_path).project.files) is known

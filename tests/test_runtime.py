@@ -685,6 +685,55 @@ def test_send_may_name_an_attribute_a_parameter_or_a_global() -> None:
     assert code(late.pop()) == -32601
 
 
+def tuples(mcp: Stateless, returns: tuple[str | None, ...], value: Callable[[Any, Any], Any]) -> Callable[..., Any]:
+    @mcp.boundary(returns=returns)
+    def handle(message: Any, session: Any = "first") -> Any:
+        return value(message, session)
+
+    return handle
+
+
+def test_the_reply_in_a_tuple_is_finished_and_the_rest_stays() -> None:
+    given = reply_with(result={"tools": []})
+    handle = tuples(server(), ("reply", "session"), lambda message, session: (given, f"{session}+"))
+    reply, session = handle(modern("tools/list"), "a")
+    assert (reply["result"]["resultType"], session) == ("complete", "a+")
+    whole = (given, "b+")
+    assert tuples(server(), ("reply", None), lambda *_: whole)(legacy("tools/list"), "b") is whole
+
+
+def test_an_early_reply_comes_in_the_tuple_of_the_dispatcher() -> None:
+    def fails(message: Any, session: Any) -> Any:
+        raise AssertionError("the dispatcher has no part in it")
+
+    handle = tuples(server(), (None, "session", "reply"), fails)
+    status, session, reply = handle(modern("server/discover"), "a")
+    assert (status, session, reply["result"]["supportedVersions"]) == (None, "a", ["2026-07-28"])
+    assert [handle(modern("ping"), session="b")[1], handle(modern("ping"))[1]] == ["b", "first"]
+    assert code(tuples(server(legacy=False), ("reply", None), fails)(legacy("initialize"))[0]) == -32022
+
+
+def test_a_notification_gets_no_reply_in_a_tuple_either() -> None:
+    handle = tuples(server(), ("reply", None), lambda message, session: (reply_with(id=None, error={"code": -32601, "message": "?"}), 5))
+    handle(modern("tools/list"))
+    assert handle({**note("notifications/cancelled"), "params": {"_meta": envelope()}}) == (None, 5)
+
+
+def test_a_question_and_a_coroutine_give_tuples() -> None:
+    mcp = server()
+
+    @mcp.boundary(returns=("reply", None))
+    async def handle(message: Any) -> Any:
+        if message["method"] == "tools/call":
+            mcp.ask("roots/list")
+        return reply_with(result={"tools": []}), 1
+
+    asked = asyncio.run(handle(modern("tools/call", roots={})))
+    listed = asyncio.run(handle(modern("tools/list")))
+    assert (asked[0]["result"]["resultType"], asked[1]) == ("input_required", None)
+    assert (listed[0]["result"]["resultType"], listed[1]) == ("complete", 1)
+
+
 # -- the shared writer ----------------------------------------------------------------------------------------
 
 

@@ -256,7 +256,7 @@ def test_a_package_of_the_project_that_is_called_mcp_is_not_the_sdk(others: dict
 
 def test_a_package_called_mcp_further_down_hides_nothing() -> None:
     text = "from mcp.types import Tool\n"
-    assert symbols(text, **{"app__mcp____init__": "", "app__mcp__views": "x = 1\n"}) == ["mcp.types.Tool"]
+    assert symbols(text, app__mcp____init__="", app__mcp__views="x = 1\n") == ["mcp.types.Tool"]
 
 
 @pytest.mark.parametrize(

@@ -70,6 +70,7 @@ def find(code: Code, place: Place) -> Chain | None:
     complete = True
     subjects: list[Subject] = []
     tables: list[Table] = []
+    handed: list[tuple[ast.Call, ast.expr, Subject]] = []
 
     def seen(about: Subject, texts: frozenset[str] | None) -> None:
         nonlocal complete
@@ -118,9 +119,7 @@ def find(code: Code, place: Place) -> Chain | None:
                     tables.append(named)
                     subjects.append(about)
             case ast.Call(args=args) if complete:
-                given = [argument for argument in args if isinstance(argument, _GIVEN) and subject(code, argument, place)]
-                if given and not is_said(node, place) and not _is_named(code, node, place):
-                    complete = not any(_may_route(code, node, argument, place) for argument in given)
+                handed += [(node, a, about) for a in args if isinstance(a, _GIVEN) and (about := subject(code, a, place))]
             case ast.Match(subject=expression, cases=cases):
                 about, texts, sure = _cases(code, expression, cases, place)
                 if about:
@@ -129,6 +128,10 @@ def find(code: Code, place: Place) -> Chain | None:
     for table in tables:
         methods |= table.keys
         complete = complete and table.complete
+    for call, argument, about in handed if complete else ():
+        # Any parameter could be a method; only one that is asked for as such is, and what it is taken from.
+        if about.name in {one.name for one in subjects} and not is_said(call, place) and not _is_named(code, call, place):
+            complete = complete and not _may_route(code, call, argument, place)
     known = {name for name in methods if name in METHODS or "/" in name}
     if not subjects or len(known) < 2 or not known & ANCHORS:
         return None

@@ -31,7 +31,7 @@ def openings(asking: Asking) -> Iterator[Opening]:
         for node in function.own:
             if isinstance(node, ast.Try) and any("elicitation" in asking.needs(s, function) for s in node.body):
                 for handler in node.handlers:
-                    if _goes_on(handler.body, node, function, module):
+                    if goes_on(handler.body, node, function, module):
                         yield Opening(module.span(handler), function.name, "what it guards goes on when the user could not be asked")
     for waiter in asking.waiters:
         if "elicitation" not in waiter.capabilities:
@@ -83,7 +83,8 @@ def _skips(check: Check, asking: Asking) -> Opening | None:
     return Opening(module.span(parent), function.name, "what it guards goes on when the client cannot ask its user")
 
 
-def _goes_on(block: list[ast.stmt], guarded: ast.Try, function: Function, module: Module) -> bool:
+def goes_on(block: list[ast.stmt], guarded: ast.Try, function: Function, module: Module) -> bool:
+    """Whether what a `try` guards goes on after its handler, as if its user had agreed."""
     after = list(following(guarded, module))
     if _touched(block, function, module) & _touched([*guarded.body, *guarded.orelse, *after], function, module):
         return True
@@ -91,22 +92,57 @@ def _goes_on(block: list[ast.stmt], guarded: ast.Try, function: Function, module
         case ast.Raise() | ast.Continue() | ast.Break():
             return False
         case ast.Return(value=None):
-            return _refuses_by_raising(function)
+            return _refuses_by_raising(function) or (all(map(_returns_nothing, after)) and _only_refusals_leave(guarded))
         case ast.Return(value=ast.expr() as value):
-            return _is_consent(value)
+            unchanged = isinstance(value, ast.Constant) and value.value is None and all(map(_returns_nothing, after))
+            return _is_consent(value) or (unchanged and _only_refusals_leave(guarded))
     given = [(t.id, s.value) for s in block if isinstance(s, ast.Assign) for t in s.targets if isinstance(t, ast.Name)]
     if given:
         return any(_is_consent(value) for _, value in given)
     if any(isinstance(s, ast.Expr) and isinstance(s.value, ast.Call) and dotted(s.value.func).endswith("exit") for s in block):
         return False
     if not after:
-        return _refuses_by_raising(function)
+        return _refuses_by_raising(function) or _only_refusals_leave(guarded)
     learned = {t.id for s in guarded.body for n in walk(s) for t in targets(n) if isinstance(t, ast.Name)}
     read = {n.id for s in after for n in walk(s) if isinstance(n, ast.Name)}
     if learned & read:
         return _consented_before(guarded, learned & read, function)
     decides = any(isinstance(n, ast.Return | ast.Raise) for s in guarded.body for n in walk(s))
-    return decides and any(True for s in after for _ in effects(s, function, module))
+    return decides and (_only_refusals_leave(guarded) or any(True for s in after for _ in effects(s, function, module)))
+
+
+def _returns_nothing(statement: ast.stmt) -> bool:
+    match statement:
+        case ast.Return(value=None | ast.Constant(value=None)):
+            return True
+    return False
+
+
+def _only_refusals_leave(guarded: ast.Try) -> bool:
+    """Whether a user who refuses ends the function inside of the block, so that what comes behind it is for those who agreed."""
+    tests = [
+        node.test
+        for statement in guarded.body
+        for node in walk(statement)
+        if isinstance(node, ast.If) and isinstance(node.body[-1], ast.Return | ast.Raise)
+    ]
+    leaving = [node for statement in guarded.body for node in walk(statement) if isinstance(node, ast.Return)]
+    inside = [node for statement in guarded.body for node in walk(statement) if isinstance(node, ast.If) for node in node.body]
+    return bool(tests) and all(map(_is_refusal, tests)) and all(node in inside for node in leaving)
+
+
+def _is_refusal(test: ast.expr) -> bool:
+    """`reply.action != "accept"`, `reply.action == "decline"`, `reply.action in ("decline", "cancel")`, also beside other tests."""
+    match test:
+        case ast.BoolOp(values=values):
+            return any(map(_is_refusal, values))
+        case ast.Compare(ops=[ast.NotEq()], comparators=[ast.Constant(value="accept")]):
+            return True
+        case ast.Compare(ops=[ast.Eq()], comparators=[ast.Constant(value="decline" | "cancel")]):
+            return True
+        case ast.Compare(ops=[ast.In()], comparators=[ast.Tuple(elts=elements) | ast.List(elts=elements) | ast.Set(elts=elements)]):
+            return all(isinstance(one, ast.Constant) and one.value in ("decline", "cancel") for one in elements)
+    return False
 
 
 def _touched(statements: Sequence[ast.stmt], function: Function, module: Module) -> set[str]:

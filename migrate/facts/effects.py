@@ -71,7 +71,7 @@ def work(asking: Asking) -> Iterator[Work]:
         seen: set[ast.AST] = set()
         for node in function.own:
             if isinstance(node, ast.Call) and asking.needs_of(node, function):
-                for statement in _before(node, function, module):
+                for statement in before(node, function, module):
                     if asking.needs(statement, function):
                         continue  # reported where that question's own function is read
                     for effect, what in effects(statement, function, module):
@@ -114,7 +114,7 @@ def effects(statement: ast.stmt, function: Function, module: Module, depth: int 
                 yield node, f"`{text}()` may change something"
 
 
-def _before(node: ast.AST, function: Function, module: Module) -> Iterator[ast.stmt]:
+def before(node: ast.AST, function: Function, module: Module) -> Iterator[ast.stmt]:
     """The statements that surely or possibly ran before this place is reached, in the blocks around it."""
     current: ast.AST = node
     for parent in module.ancestors(node):

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 
 from ..source import Span
-from . import admission, approach, chains, endpoints, frameworks, handshake, reused, sessions, transport
+from . import admission, approach, carried, chains, endpoints, frameworks, handshake, reused, sessions, transport
 from .chains import Chain, Origin, Subject
 from .code import Call, Code, Place, Unit, assigned, unwrap
 from .decorators import Decorators, is_changed
@@ -20,7 +20,7 @@ from .gates import Condition, boundaries, conditions, first_messages, refusals
 from .identity import Identity, identities, identity, nameless
 from .leaks import Leaks
 from .lost import lost
-from .replies import COROUTINE, WAITS, Proof, Replies
+from .replies import COROUTINE, TUPLE, WAITS, Packed, Proof, Replies
 from .routes import VERBS
 from .sessionless import Needed, Sessionless, Spared, Way, depends, required
 from .spelled import Unknown
@@ -33,7 +33,7 @@ _FORBIDS = "a session is asked here for what its client may do, and a 2026-07-28
 
 
 class Strategy(Enum):
-    DECORATOR = "decorator"  # the function takes the message and returns its reply, or None
+    DECORATOR = "decorator"  # the function takes the message and returns its reply, or None, or a tuple with that
     SENDER = "sender"  # the function takes the message and hands its replies to one writer
     SPLIT = "split"  # the function holds the message, and replies leave in statements of their own
     HOST = "host"  # requests come in over HTTP, and the boundary goes around the endpoint
@@ -54,6 +54,7 @@ class Hook:
     finish: tuple[ast.expr, ...] = ()  # SPLIT: replies that are returned, or turned into text that is
     early: Send | ast.Return | None = None  # SPLIT: how this function answers, to be repeated for an early reply
     untested: tuple[Call, ...] = ()  # callers that write whatever they get, None too
+    packed: Packed | None = None  # DECORATOR: the tuple that holds the reply, where it is returned in one
     conditions: tuple[Condition, ...] = ()  # what is only done after the handshake, behind the hook
     hosts: tuple[Host, ...] = ()  # HOST: the endpoints
     inside: tuple[Place, ...] = ()  # HOST: all that runs behind them
@@ -196,8 +197,26 @@ class Hooks:
 
     def handshake_work(self, places: Iterable[Place]) -> handshake.Work | None:
         """What the handshake does for others, among these functions and all that they reach."""
-        found = dict.fromkeys(other for place in places for other in self._inside(place))
-        return handshake.work(self.code, found, [c.node for place in found for c in conditions(place.unit.module)])
+        starts = [*places]
+        found = dict.fromkeys(other for place in starts for other in self._inside(place))
+        carries = any(self._carries(place) for place in starts)
+        return handshake.work(self.code, found, [c.node for place in found for c in conditions(place.unit.module)], hosted=carries)
+
+    def _carries(self, place: Place) -> bool:
+        """Whether the sessions of a dispatcher come with its replies, and requests without one need none."""
+        chain = chains.find(self.code, place)
+        if (
+            chain is None
+            or place.function is None
+            or chain.subject.origin is not Origin.MESSAGE
+            or not isinstance(self.replies.packed(place), Packed)
+        ):
+            return False
+        without = self._carried(place, chain.subject.name)
+        if without is None:
+            return False
+        gates, uses = self._spared(without)
+        return not isinstance(gates, Blocker) and not any(isinstance(use, Needed) for use in uses)
 
     def _inside(self, place: Place) -> tuple[Place, ...]:
         """Everything that runs when a function runs, its tables' handlers included."""
@@ -248,8 +267,8 @@ class Hooks:
                 conditions=tuple(dict.fromkeys([*read.conditions, *hook.conditions])),
                 hosts=hook.hosts,
                 inside=hook.inside,
-                gates=hook.gates,
-                spared=hook.spared,
+                gates=tuple(dict.fromkeys([*read.gates, *hook.gates])),
+                spared=tuple(dict.fromkeys([*read.spared, *hook.spared])),
                 fresh=hook.fresh,
                 lost=hook.lost,
             )
@@ -385,6 +404,14 @@ class Hooks:
         above = {(c.place, a.id) for c in self.code.callers(place) if isinstance(a := c.argument(message, place.function), ast.Name)}
         if len(above) == 1 and depth < _MAX_CLIMB and not isinstance(answer := self._prove(*above.pop(), methods, depth + 1), Blocker):
             return answer
+        if proof.doubt == TUPLE and isinstance(packed := self.replies.packed(place), Packed):
+            if (other := self._also_sends(place)) is not None:
+                return self._block(
+                    other.place, other.node, "replies are returned, but this one is written directly", "return this reply too"
+                )
+            return self._decorator(place, message, methods, packed)
+        if proof.doubt == TUPLE and isinstance(packed, Proof):
+            proof = packed
         at = proof.at or (place, None)
         return self._block(
             at[0],
@@ -416,29 +443,40 @@ class Hooks:
             place, message = caller, name
         return place, message
 
-    def _decorator(self, place: Place, message: str, methods: frozenset[str] | None) -> Hook | Blocker:
+    def _decorator(self, place: Place, message: str, methods: frozenset[str] | None, packed: Packed | None = None) -> Hook | Blocker:
         identity_ = self._identity(place, methods)
         if isinstance(identity_, Blocker):
             return identity_
-        if (problem := self._around(place, message)) is not None:
+        without = self._carried(place, message) if packed is not None else None
+        if (problem := self._around(place, message, hosted=without is not None)) is not None:
+            return problem
+        gates, uses = self._spared(without) if without is not None else ((), ())
+        if isinstance(gates, Blocker):
+            return gates
+        if (use := next((one for one in uses if isinstance(one, Needed)), None)) is not None:
+            reason = f"`{ast.unparse(use.node)}` needs a session, which no 2026-07-28 request has"
+            return self._block(use.place, use.node, reason, "keep it in a handle that a tool returns and the next call names")
+        if without is not None and (problem := self._unready(place, [*without.inside], gates, [*uses], without)) is not None:
             return problem
         noise = self._unsolicited(place.unit)
-        if (problem := self._elsewhere(place, noise) or self._passing(place, None) or self._altered(place)) is not None:
+        if (problem := self._elsewhere(place, noise) or self._passing(place, None) or self._altered(place, packed)) is not None:
             return problem
-        never_none = not self.replies.function(place).nothing
+        never_none = not (packed.proof if packed else self.replies.function(place)).nothing
         inside = self._inside(place)
         untested = []
-        for call in self.code.callers(place):
+        for call in self._calls(place) if packed is not None else self.code.callers(place):
             # What the server asks of itself stays a part of the request in progress.
             if call.place in inside or call.place in (self._over_http or ()) or self._is_made_up(call, place, message):
                 continue
             if self.code.is_followed(call):
                 continue
-            if (name := self._name_of(call)) and (leaving_ := _leaves(call.place, name)) is not None:
+            if (name := self._name_of(call, packed)) and (leaving_ := _leaves(call.place, name)) is not None:
                 return self._block(call.place, leaving_, f"reading ends here when `{place.name}` returns None", "let the loop go on")
-            match self._tests(call, later=_is_async(place)):
+            match self._tests(call, later=_is_async(place), packed=packed):
                 case False:
                     untested.append(call)
+                case None if packed is not None:
+                    return self._block(call.place, call.node, f"what becomes of the tuple that `{place.name}` returns is not clear here")
                 case None if never_none:
                     return self._block(
                         call.place, call.node, f"what becomes of the value of `{place.name}` is not clear, and it was never None before"
@@ -454,8 +492,43 @@ class Hooks:
             methods,
             outgoing=_unique(noise),
             untested=tuple(untested),
-            conditions=tuple(self._conditions(place)),
+            packed=packed,
+            conditions=tuple(one for one in self._conditions(place) if not any(one.node is gate.node for gate in gates)),
+            gates=tuple({gate.around: gate.node for gate in reversed(gates)}.values()),
+            spared=tuple(use for use in uses if isinstance(use, Spared)),
         )
+
+    def _calls(self, place: Place) -> list[Call]:
+        """The calls of a function, and those of its name on objects whose class is not known."""
+        assert place.function
+        found, short = {call.node: call for call in self.code.callers(place) if not self.code.is_followed(call)}, place.function.short
+        for unit in self.code.around(place.unit) if place.function.owner else ():
+            for home, node in unit.mentions.get(short, ()):
+                match node.func:
+                    case ast.Attribute(attr=attr) if attr == short and self.code.target(node.func, home) is None:
+                        found.setdefault(node, Call(home, node, tuple(node.args), direct=True))
+        return [*found.values()]
+
+    def _carried(self, place: Place, message: str) -> Sessionless | None:
+        """What becomes of a request without a session, where the loop has none until a reply brings it."""
+        inside = self._inside(place)
+        # What an endpoint hands in is named by a header.
+        others = {*inside, *(other for one in endpoints.above(self.code, place) for other in self._inside(one.place))}
+        calls = [call for call in self._calls(place) if call.place not in others]
+        names = carried.parameters(self.code, place, calls, message)
+        tabled = frozenset(handler for one in inside for handler in self._handlers.get(one, ()))
+        given = frozenset((place, name) for name in names)
+        return Sessionless(self.code, tuple(inside), tabled, (place,), given=given) if given else None
+
+    def _spared(self, without: Sessionless) -> tuple[tuple[sessions.Condition, ...] | Blocker, tuple[Spared | Needed, ...]]:
+        """What refuses a request for want of a session, and everything that would fail without one."""
+        found = list(carried.gates(without))
+        for one in found:
+            if isinstance(one, carried.Unclear):
+                reason = "whether this refuses requests without a session is not clear"
+                return self._block(one.place, one.node, reason, "let requests without a session pass here"), ()
+        own = [one for one in found if isinstance(one, sessions.Condition)]
+        return (*without.gates(), *own), tuple(without.uses())
 
     def _sender(self, place: Place, message: str, methods: frozenset[str] | None) -> Hook | Blocker:
         sends = self._replies_sent(place)
@@ -703,8 +776,11 @@ class Hooks:
         return ours
 
     # -- what stands around a hook ----------------------------------------------
-    def _around(self, place: Place, message: str) -> Blocker | None:
-        """Whether the transport is stdio and nothing refuses messages before the hook."""
+    def _around(self, place: Place, message: str, *, hosted: bool = False) -> Blocker | None:
+        """Whether the transport is stdio and nothing refuses messages before the hook.
+
+        With `hosted`, what is kept for a session is looked at by itself.
+        """
         way = transport.of(self.code, place)
         if way.http is not None and self._over_http is None and not self._is_unused(way.http):
             return self._http(place, way.http)
@@ -736,7 +812,7 @@ class Hooks:
         if (doubt := approach.doubt(self.code, place, message, frozenset(inside), self._above(place))) is not None:
             return self._block(doubt.place, doubt.node, doubt.reason, doubt.way_out)
         opened = [condition.node for condition in self._conditions(place)]
-        if (work := handshake.work(self.code, [*self._inside(place), *self._above(place)], opened)) is not None:
+        if (work := handshake.work(self.code, [*self._inside(place), *self._above(place)], opened, hosted=hosted)) is not None:
             return self._block(work.place, work.node, work.reason, work.way_out)
         return None
 
@@ -813,7 +889,7 @@ class Hooks:
         leak = leak or self.leaks.shared(emissions if emissions is not None else self._unsolicited(place.unit))
         return self._block(*leak) if leak is not None else None
 
-    def _altered(self, place: Place) -> Blocker | None:
+    def _altered(self, place: Place, packed: Packed | None) -> Blocker | None:
         """Whether a reply is changed on its way from the boundary to where it is written."""
         if (above := self.decorators.opaque(place)) is not None:
             name = ast.unparse(above).partition("(")[0]
@@ -824,7 +900,10 @@ class Hooks:
             for call in self.code.callers(one):
                 if call.place in inside or call.place in (self._over_http or ()) or self.code.is_followed(call):
                     continue
-                if (leak := self.leaks.changed(call, one, self._chains) or (self.leaks.raised(call) if retired else None)) is not None:
+                name = self._name_of(call, packed) if packed is not None else ""
+                if (
+                    leak := self.leaks.changed(call, one, self._chains, name) or (self.leaks.raised(call) if retired else None)
+                ) is not None:
                     return self._block(*leak)
                 if isinstance(call.place.unit.module.parents[call.node], ast.Return | ast.Await) and call.place.function:
                     pending += [call.place] if call.place not in pending else []
@@ -961,10 +1040,10 @@ class Hooks:
         others = [value for value in assigned(place, message) if value is None or not reused.is_default(value, message)]
         return bool(others) and not reused.is_reused(self.code, place, message)
 
-    def _tests(self, call: Call, *, later: bool) -> bool | None:
+    def _tests(self, call: Call, *, later: bool, packed: Packed | None = None) -> bool | None:
         """Whether a caller asks if the value is None: True, False (it writes it as it is), or None (not clear).
 
-        With `later` the value is there once it is awaited.
+        With `later` the value is there once it is awaited. With `packed` it is one of a tuple, which has to be taken apart.
         """
         if not call.direct:
             return None
@@ -976,13 +1055,18 @@ class Hooks:
         if later and not isinstance(parent, ast.Expr) and (not isinstance(parent, ast.Return) or _is_async(call.place)):
             return None
         match parent:
+            case ast.Return() | ast.Expr():
+                pass
+            case _ if packed is not None:
+                return self._tests_packed(call, packed)
+        match parent:
             case ast.Assign(targets=[ast.Name(id=name)]) | ast.AnnAssign(target=ast.Name(id=name)):
                 return True if _asks(call.place, name) else False if self._writes(call.place, name) else None
             case ast.NamedExpr(target=ast.Name(id=name)):
                 return True if _asks(call.place, name) else None
             case ast.Return() if call.place.function:
                 callers = [c for c in self.code.callers(call.place) if c.place != call.place]
-                above = [self._tests(c, later=later or _is_async(call.place)) for c in callers]
+                above = [self._tests(c, later=later or _is_async(call.place), packed=packed) for c in callers]
                 return all(above) if all(a is not None for a in above) and True in above else None
             case ast.Expr():
                 return True  # the value is thrown away
@@ -993,8 +1077,22 @@ class Hooks:
                 return False if self._is_sent(parent, call.place) else None
         return None
 
-    def _name_of(self, call: Call) -> str:
-        """The name that a caller gives to the value."""
+    def _tests_packed(self, call: Call, packed: Packed) -> bool | None:
+        """What `_tests` says of the reply in a tuple."""
+        statement = next(around for around in call.place.unit.module.ancestors(call.node) if isinstance(around, ast.stmt))
+        names = _taken_apart(statement, packed)
+        if names is None:
+            return None
+        others = {name for at, name in enumerate(names) if at != packed.at and name}
+        if any(self._writes(call.place, name) for name in others):
+            return None  # more than the reply leaves
+        name = names[packed.at]
+        if not any(isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Load) for n in call.place.nodes):
+            return True  # the value is thrown away
+        return True if _asks(call.place, name) else False if self._writes(call.place, name) else None
+
+    def _name_of(self, call: Call, packed: Packed | None = None) -> str:
+        """The name that a caller gives to the value, or to the reply in a tuple."""
         around: ast.AST = call.node
         parents = call.place.unit.module.parents
         while isinstance(parent := parents[around], ast.Await) or (isinstance(parent, ast.Call) and unwrap(parent) is call.node):
@@ -1004,6 +1102,8 @@ class Hooks:
                 ast.Assign(targets=[ast.Name(id=name)]) | ast.AnnAssign(target=ast.Name(id=name)) | ast.NamedExpr(target=ast.Name(id=name))
             ):
                 return name
+            case ast.Assign() if packed is not None and (names := _taken_apart(parent, packed)) is not None:
+                return names[packed.at]
         return ""
 
     def _is_made_up(self, call: Call, place: Place, message: str) -> bool:
@@ -1071,6 +1171,17 @@ def _requests(methods: frozenset[str]) -> frozenset[str]:
 
 def _is_async(place: Place) -> bool:
     return place.function is not None and isinstance(place.function.node, ast.AsyncFunctionDef)
+
+
+def _taken_apart(statement: ast.stmt, packed: Packed) -> tuple[str, ...] | None:
+    """The names that `reply, session = await handle(message)` gives to the values of a tuple; "" for what is kept elsewhere."""
+    match statement:
+        case ast.Assign(targets=[ast.Tuple(elts=goals) | ast.List(elts=goals)], value=value):
+            if len(goals) != len(packed.shape) or not isinstance(goals[packed.at], ast.Name) or not isinstance(value, ast.Await | ast.Call):
+                return None
+            if all(isinstance(goal, ast.Name | ast.Attribute) for goal in goals):
+                return tuple(goal.id if isinstance(goal, ast.Name) else "" for goal in goals)
+    return None
 
 
 def _is_waiting(node: ast.AST) -> bool:

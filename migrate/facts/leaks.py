@@ -93,8 +93,8 @@ class Leaks:
                     return Leak(place, emission.dumps, reason, "write replies through one function")
         return None
 
-    def changed(self, call: Call, hook: Place, others: Iterable[Place]) -> Leak | None:
-        """What a caller does to a finished reply between the call and the write."""
+    def changed(self, call: Call, hook: Place, others: Iterable[Place], name: str = "") -> Leak | None:
+        """What a caller does to a finished reply between the call and the write; `name` is what it calls the reply of a tuple."""
         place, parents = call.place, call.place.unit.module.parents
         value: ast.AST = call.node
         while isinstance(above := parents[value], ast.Await) or (isinstance(above, ast.Call) and unwrap(above) is call.node):
@@ -107,18 +107,23 @@ class Leaks:
             case ast.Dict() | ast.Subscript() | ast.Attribute() as around:
                 return Leak(place, around, reason, way_out)
             case (
-                ast.Assign(targets=[ast.Name(id=name)]) | ast.AnnAssign(target=ast.Name(id=name)) | ast.NamedExpr(target=ast.Name(id=name))
+                ast.Assign(targets=[ast.Name(id=given)])
+                | ast.AnnAssign(target=ast.Name(id=given))
+                | ast.NamedExpr(target=ast.Name(id=given))
             ):
-                if is_changed(place, name):
-                    return Leak(place, call.node, reason, way_out)
-                for node in place.nodes:
-                    if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load):
-                        user = parents[node]
-                        spread = isinstance(user, ast.Dict) and node in user.values
-                        if spread or (isinstance(user, ast.Call) and self._changes(user, place)):
-                            return Leak(place, user, reason, way_out)
-                    elif isinstance(node, ast.Assign) and node is not parents[value] and self._replaces(node, name, call, (hook, *others)):
-                        return Leak(place, node, reason, way_out)
+                name = given
+        if not name:
+            return None
+        if is_changed(place, name):
+            return Leak(place, call.node, reason, way_out)
+        for node in place.nodes:
+            if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load):
+                user = parents[node]
+                spread = isinstance(user, ast.Dict) and node in user.values
+                if spread or (isinstance(user, ast.Call) and self._changes(user, place)):
+                    return Leak(place, user, reason, way_out)
+            elif isinstance(node, ast.Assign) and node is not parents[value] and self._replaces(node, name, call, (hook, *others)):
+                return Leak(place, node, reason, way_out)
         return None
 
     def raised(self, call: Call) -> Leak | None:

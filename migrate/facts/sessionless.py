@@ -72,6 +72,7 @@ class Sessionless:
     spares: bool = True  # no session is made for such a request
     fresh: frozenset[ast.stmt] = frozenset()  # look-ups behind which one is made for the request
     lasting: bool = False  # one that is made for a request counts for none
+    given: frozenset[tuple[Place, str]] = frozenset()  # parameters of `starts` that are given no session
     _absent: set[tuple[Place, str]] = field(default_factory=set)  # parameters that are given no session
     _held: set[tuple[Class, str]] = field(default_factory=set)  # attributes of objects that are made with none
     _dead: dict[Unit, frozenset[ast.AST]] = field(default_factory=dict)
@@ -84,11 +85,16 @@ class Sessionless:
     def __post_init__(self) -> None:
         self._gone = frozenset(place for unit in {p.unit for p in self.inside} for place in self._removed(unit))
         # A session that is named nowhere is missed nowhere.
-        if not self.lasting and not any(word in place.unit.module.source.utf8 for place in self.inside for word in _WORDS):
+        if (
+            not self.lasting
+            and not self.given
+            and not any(word in place.unit.module.source.utf8 for place in self.inside for word in _WORDS)
+        ):
             self.inside = ()
         for place, name in self._registered() if self.lasting else ():
             self._absent.add((place, name))
             self.inside += tuple(one for one in self.code.reachable(place) if one not in self.inside)
+        self._absent |= self.given
         # Parameters grow until nothing changes: a session is handed from function to function.
         before = -1
         while before < len(self._absent) + len(self._held):

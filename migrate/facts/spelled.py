@@ -254,6 +254,8 @@ class Speller:
         inside = {node for statement in chosen for node in descend(statement)}
         if not chosen or not all(_is_step(statement) for statement in chosen):
             return None
+        if any(_is_touched(name.id, descend(statement)) for statement in _behind(use, place)):
+            return None
         made = frozenset(given for statement in chosen for given in _given_by(statement))
         for node in place.nodes:
             # Others that are given here and elsewhere, and whatever may change it under another name.
@@ -411,6 +413,17 @@ def _building(name: str, use: ast.stmt, place: Place) -> list[ast.stmt]:
         node = parent
     # Branches that each give it something.
     return chosen if chosen and isinstance(chosen[0], ast.If | ast.Try) else []
+
+
+def _behind(use: ast.stmt, place: Place) -> Iterator[ast.stmt]:
+    """The statements of a function that run once another one has run."""
+    module = place.unit.module
+    node: ast.AST = use
+    while place.function is not None and node is not place.function.node:
+        if isinstance(node, ast.stmt):
+            block = block_of(node, module)
+            yield from block[block.index(node) + 1 :]
+        node = module.parents[node]
 
 
 def _begins(name: str, statement: ast.stmt) -> bool:

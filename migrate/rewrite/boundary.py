@@ -121,7 +121,7 @@ class _Wire:
         if self.hook.outgoing:
             self.parts.add(RuntimePart.OUTGOING)
         if self.hook.borrowed is not None:
-            self._borrow(self.hook.borrowed[0], bool(hosted and hosted.lines))
+            self._borrow(self.hook.borrowed[0], bool(hosted and hosted.lines), package)
         elif package != EITHER:
             self.imports.add((_beside(package, _STEM), "Stateless"))
         return Wiring(tuple(dict.fromkeys(edits)), frozenset(self.parts), frozenset(self.imports))
@@ -149,14 +149,14 @@ class _Wire:
         start = line_start(self.source, start_of(self.module, body[0]))
         return start <= edit.span.start and edit.span.end <= next_line(self.source, self.module.span(body[-1]).end)
 
-    def _borrow(self, other: Unit, is_placed: bool) -> None:
+    def _borrow(self, other: Unit, is_placed: bool, package: str | None) -> None:
         """Takes the object from the module that has it."""
         if not any(isinstance(s, ast.Assign) and is_defined_by(s, self.handle) for s in other.module.tree.body):
             reason = f"the boundary object of {other.module.source.path} is known inside of a function only"
             self._stop(self._at(self.hook.place), reason, "wire the endpoint by hand")
         if other is self.hook.place.unit:
             return
-        spelled = self._spelled(other)
+        spelled = self._spelled(other) or self._relative(other, package)
         if spelled is None or is_placed or self.handle in self.taken:
             reason = f"the boundary object of {other.module.source.path} is not known here"
             self._stop(self._at(self.hook.place), reason, "import it, and wire the endpoint by hand")
@@ -196,7 +196,11 @@ class _Wire:
             if part is None:
                 continue
             if foreign and self._through(part):
-                texts[name] = f"lambda: {self._held(part)}"
+                if any(part.spelling.statements()):
+                    texts[name] = self._free(f"mcp_{name}")
+                    functions.append(self._held(self._function(texts[name], part)))
+                else:
+                    texts[name] = f"lambda: {self._held(self._text(part.spelling))}"
                 continue
             if part.needs is Needs.INSTANCE:
                 texts[name] = '""' if name == "instructions" else "{}"
@@ -288,6 +292,15 @@ class _Wire:
                     return "." * node.level + (node.module or "")
         return None
 
+    def _relative(self, other: Unit, package: str | None) -> str | None:
+        """How this module would import from another one of its package that it knows by a package's name only."""
+        own, theirs = self.hook.place.unit.name.split("."), other.name.split(".")
+        shared = next((at for at, (one, two) in enumerate(zip(own, theirs, strict=False)) if one != two), min(len(own), len(theirs)))
+        imports = other.names.imports.values()
+        if package != "" or not shared or len(theirs) == shared or any(f"{one}.".startswith(f"{'.'.join(own)}.") for one in imports):
+            return None
+        return "." * (len(own) - shared) + ".".join(theirs[shared:])
+
     def _through(self, part: Part) -> bool:
         """Whether what an object says of itself can be asked of the one that this module holds."""
         return part.needs is Needs.INSTANCE and bool(self.hook.identity.holder)
@@ -326,13 +339,9 @@ class _Wire:
         text += theirs.source.slice(Span(at, span.end))
         return "\n".join(line.removeprefix(indent) for line in text.replace("\r\n", "\n").split("\n"))
 
-    def _held(self, part: Part) -> str:
-        """The expression with the object's name in the place of `self`."""
-        if any(part.spelling.statements()):
-            self._stop(self._at(self.hook.place), "the name of the server is worked out in several steps", "name the server here by hand")
-        text = self._text(part.spelling)
-        tree = ast.parse(text, mode="eval")
-        selves = [n for n in descend(tree) if isinstance(n, ast.Name) and n.id == "self"]
+    def _held(self, text: str) -> str:
+        """The text with the object's name in the place of `self`."""
+        selves = [n for n in descend(ast.parse(text)) if isinstance(n, ast.Name) and n.id == "self"]
         if len(re.findall(r"\bself\b", text)) != len(selves):
             self._stop(self._at(self.hook.place), "the name of the server could not be taken over", "name the server here by hand")
         return re.sub(r"\bself\b", self.hook.identity.holder, text)
@@ -400,6 +409,10 @@ class _Wire:
         arguments = []
         if hook.place.function.parameters[0] != hook.message or not has_usual_self(hook.place.function):
             arguments.append(f'message="{hook.message}"')
+        if hook.packed is not None:
+            self.parts.add(RuntimePart.RETURNS)
+            shape = ", ".join("None" if name is None else f'"{name}"' for name in hook.packed.shape)
+            arguments.append(f"returns=({shape})")
         if hook.writer is not None:
             self.parts.add(RuntimePart.SEND)
             arguments.append(f"send={self._writer(hook.writer)}")
@@ -589,14 +602,25 @@ class _Wire:
             while not isinstance(statement, ast.stmt):
                 statement = self.module.parents[statement]
             match statement:
-                case ast.Assign(targets=[ast.Name(id=name)]) | ast.AnnAssign(target=ast.Name(id=name)) if self._ends_loop(statement):
+                case ast.Assign() | ast.AnnAssign() if (name := self._given(statement)) and self._ends_loop(statement, name):
                     yield below(self.module, statement, f"if {name} is None:\n{self.step}continue\n")
-                case ast.Assign(targets=[ast.Name(id=name)]) | ast.AnnAssign(target=ast.Name(id=name)):
+                case ast.Assign() | ast.AnnAssign() if name := self._given(statement):
                     yield from self._guarded(statement, name)
                 case ast.Expr():
                     yield from self._taken_apart(statement, use.node)
                 case _:
                     self._stop(self.module.span(statement), "this writes whatever the dispatcher returns, None too", "skip None here")
+
+    def _given(self, statement: ast.stmt) -> str:
+        """The name that a statement gives to the reply."""
+        packed = self.hook.packed
+        match statement:
+            case ast.Assign(targets=[ast.Tuple(elts=goals) | ast.List(elts=goals)]) if packed is not None:
+                goal = goals[packed.at]
+                return goal.id if isinstance(goal, ast.Name) else ""
+            case ast.Assign(targets=[ast.Name(id=name)]) | ast.AnnAssign(target=ast.Name(id=name)):
+                return name
+        return ""
 
     def _guarded(self, statement: ast.stmt, name: str) -> Iterator[Edit]:
         block_ = block_of(statement, self.module)
@@ -636,10 +660,9 @@ class _Wire:
             at = line_start(self.source, self.module.span(after[0]).start)
             yield Edit(Span(at, at), self.step)
 
-    def _ends_loop(self, statement: ast.stmt) -> bool:
-        """Whether all that a loop does after this statement is writing its value."""
+    def _ends_loop(self, statement: ast.stmt, name: str) -> bool:
+        """Whether all that a loop does after this statement is writing its value, which has this name."""
         child: ast.AST = statement
-        name = next(n.id for n in descend(statement) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store))
         followers = block_of(statement, self.module)
         for follower in followers[followers.index(statement) + 1 :]:
             if not is_flush(follower) and not any(isinstance(n, ast.Name) and n.id == name for n in descend(follower)):

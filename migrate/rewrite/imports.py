@@ -28,15 +28,16 @@ def add(tree: Tree, needs: Iterable[tuple[str, str]], *, local: Collection[str] 
     for module, name in sorted(set(needs)):
         if not any(found.provides(module, name) for found in imports if found.guard != _TYPING):
             missing.setdefault(module, []).append(name)
+    opened: set[tuple[int, int]] = set()
     for module, names in missing.items():
         if "" in names:
-            yield _statement(tree, imports, f"import {module}", module, local)
+            yield _statement(tree, imports, f"import {module}", module, local, opened)
         if members := [name for name in names if name]:
             home = next((found for guard in (_PLAIN, _GUARDED) for found in imports if found.guard == guard and found.takes(module)), None)
             if home is not None:
                 yield from _merged(tree, home, members)
             else:
-                yield _statement(tree, imports, f"from {module} import {', '.join(members)}", module, local)
+                yield _statement(tree, imports, f"from {module} import {', '.join(members)}", module, local, opened)
 
 
 def remove(tree: Tree, names: Collection[tuple[str, str]]) -> Iterator[Edit]:
@@ -146,8 +147,8 @@ def _indent_if_first(tree: Tree, offset: int) -> str | None:
     return before if not before.strip() else None
 
 
-def _statement(tree: Tree, imports: Sequence[_Found], text: str, module: str, local: Collection[str]) -> Edit:
-    """A new import statement, among the plain ones at the top of the file."""
+def _statement(tree: Tree, imports: Sequence[_Found], text: str, module: str, local: Collection[str], opened: set[tuple[int, int]]) -> Edit:
+    """A new import statement, among the plain ones at the top of the file; `opened` are the sections that new ones have begun."""
     newline = tree.source.newline
     key = _key(text, module, local)
     top = [
@@ -165,7 +166,9 @@ def _statement(tree: Tree, imports: Sequence[_Found], text: str, module: str, lo
         anchor = (same or before)[-1].line
         end = tree.whole(anchor).end
         opening = "" if tree.source.utf8[:end].endswith((b"\n", b"\r")) else newline
-        return Edit(Span(end, end), opening + ("" if same else newline) + text + newline)
+        gap = "" if same or (end, key[0]) in opened else newline
+        opened.add((end, key[0]))
+        return Edit(Span(end, end), opening + gap + text + newline)
     if top:
         start = line_start(tree.source, tree.span(top[0][0].line).start)
         return Edit(Span(start, start), text + newline + newline)

@@ -20,6 +20,7 @@ class Part(str, Enum):
 
     BOUNDARY = "boundary"  # @MCP.boundary on a dispatcher
     SEND = "send"  # @MCP.boundary(send=...) on a dispatcher that writes its replies
+    RETURNS = "returns"  # @MCP.boundary(returns=...) on a dispatcher that returns its replies in tuples
     OUTGOING = "outgoing"  # MCP.outgoing in a writer that replies and notifications share
     LOGGING = "logging"  # MCP.log_level, and log messages only for requests that want them
     LISTEN = "listen"  # subscriptions/listen on stdio, and MCP.subscribed
@@ -45,6 +46,7 @@ class Part(str, Enum):
 
 _NEEDS = {
     Part.SEND: {Part.BOUNDARY},
+    Part.RETURNS: {Part.BOUNDARY},
     # Log messages and change notifications can only be held back or tagged where they leave.
     Part.LOGGING: {Part.OUTGOING},
     Part.LISTEN: {Part.OUTGOING, Part.CHANGES},
@@ -134,8 +136,8 @@ def _named(tree: ast.Module, handles: Collection[str]) -> Iterator[Part]:
             case ast.Attribute(value=ast.Name(id=name), attr=attr) if name in handles and attr in _ATTRIBUTES:
                 yield _ATTRIBUTES[attr]
             case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="boundary"), keywords=keywords) if name in handles:
-                if any(keyword.arg == "send" for keyword in keywords):
-                    yield Part.SEND
+                named = {keyword.arg for keyword in keywords}
+                yield from (part for part in (Part.SEND, Part.RETURNS) if part.value in named)
             case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="begin"), args=args, keywords=keywords) if name in handles:
                 if len(args) + len(keywords) > 1:
                     yield Part.HTTP

@@ -352,9 +352,27 @@ class _Files:
         return (file.module, file.source) if file and not is_boundary_module(file.source) else None
 
     def importers(self, path: str) -> Iterator[str]:
-        for other in self.project.importers(path):
+        """The modules that import something from a file, from it or from a package that hands its names on."""
+        files = self.project.files
+        found = dict.fromkeys(self.project.importers(path))
+        origins = {files[path].module}
+        for other in (pending := [*found]):
+            if not other.endswith("__init__.py"):
+                continue
+            handed = {f"{files[other].module}.{name}" for name, target in files[other].imports.items() if _origin(target) in origins}
+            if handed:
+                more = [one for one in self.project.importers(other) if one not in found and handed & {*files[one].imports.values()}]
+                found |= dict.fromkeys(more)
+                pending += more
+                origins.add(files[other].module)
+        for other in found:
             if not _is_test(other):
-                yield self.project.files[other].module
+                yield files[other].module
+
+
+def _origin(target: str) -> str:
+    """The module that an imported name is taken from."""
+    return target.rpartition(".")[0]
 
 
 def _is_test(path: str) -> bool:

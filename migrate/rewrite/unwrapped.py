@@ -1,4 +1,4 @@
-"""Takes the call around its one argument away: the argument stays, with its comments, and moves to the left where it had lines of its own."""
+"""Takes the call around its one argument away: the argument stays, and moves to the left where it had lines of its own."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from importlib import resources
 from .. import runtime
 
 _BLOCK = re.compile(r"\s*# \[(?P<end>/?)(?P<part>\w+)\]")
-_INLINE = re.compile(r"  # -(?P<part>\w+): (?P<text>.+)")
+_INLINE = re.compile(r"  # -(?P<part>\w+): (?P<text>.+?)(?=  # -\w+: |$)")
 _WIDTH = 120
 _SEAL = re.compile(r"^# parts: (?P<parts>[a-z_ ]*); digest: (?P<digest>[0-9a-f]{16})\n", re.MULTILINE)
 
@@ -33,10 +33,10 @@ def lines(text: str, chosen: Collection[str]) -> Iterator[str]:
             else:
                 open_blocks.append(block["part"] in chosen)
         elif all(open_blocks):
-            if inline := _INLINE.search(line):
-                line = line[: inline.start()]
-                if inline["part"] not in chosen:
-                    line = line.replace(inline["text"], "")
+            marks = [*_INLINE.finditer(line)]
+            line = line[: marks[0].start()] if marks else line
+            for mark in marks:
+                line = line if mark["part"] in chosen else line.replace(mark["text"], "")
             yield line
 
 

@@ -76,6 +76,9 @@ Wrapper = Callable[[Dispatcher], Dispatcher]
 # [send]
 Writer = Callable[[Message], Any] | str
 # [/send]
+# [returns]
+Shape = tuple[str | None, ...]
+# [/returns]
 # [http]
 Headers = Mapping[str, str] | None
 # [/http]
@@ -213,8 +216,8 @@ class Stateless:
     @overload
     def boundary(self, function: Dispatcher) -> Dispatcher: ...
     @overload
-    def boundary(self, *, message: str = "", send: Writer = "") -> Wrapper[Dispatcher]: ...  # -send: , send: Writer = ""
-    def boundary(self, function: Any = None, *, message: str = "", send: Writer = "") -> Any:  # -send: , send: Writer = ""
+    def boundary(self, *, message: str = "", send: Writer = "", returns: Shape = ()) -> Wrapper[Dispatcher]: ...  # -send: , send: Writer = ""  # -returns: , returns: Shape = ()
+    def boundary(self, function: Any = None, *, message: str = "", send: Writer = "", returns: Shape = ()) -> Any:  # -send: , send: Writer = ""  # -returns: , returns: Shape = ()
         """Wraps a dispatcher, sync or async: `begin`, the call and `finish` in one.
 
         `message` names its parameter for the message, if that is not the first.
@@ -222,11 +225,15 @@ class Stateless:
         `send` writes a message, for a dispatcher that does not return its replies: a function, or the name of an
         attribute of `self`, of a parameter or of a global.
         # [/send]
+        # [returns]
+        `returns` is the tuple that it returns: "reply" stands for the reply, and a parameter or None for what goes with
+        one that the function has no part in.
+        # [/returns]
         """
-        wrap = functools.partial(self._wrap, message=message, send=send)  # -send: , send=send
+        wrap = functools.partial(self._wrap, message=message, send=send, returns=returns)  # -send: , send=send  # -returns: , returns=returns
         return wrap if function is None else wrap(function)
 
-    def _wrap(self, function: Any, message: str, send: Writer) -> Any:  # -send: , send: Writer
+    def _wrap(self, function: Any, message: str, send: Writer, returns: Shape) -> Any:  # -send: , send: Writer  # -returns: , returns: Shape
         if not callable(function) or inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
             raise TypeError(f"boundary needs a function that returns whole replies, not {function!r}")
         names = list(inspect.signature(function).parameters)
@@ -260,6 +267,10 @@ class Stateless:
 
         def leave(reply: Any) -> Any:
             request = _current.get()
+            # [returns]
+            if request is not None and returns and isinstance(reply, tuple):
+                return tuple(leave(one) if name == "reply" else one for name, one in zip(returns, reply, strict=True))
+            # [/returns]
             if request is None or not _is_reply(reply):
                 return reply
             # A notification is never answered.
@@ -276,6 +287,13 @@ class Stateless:
             return (send if callable(send) else getattr(me, send, None) or known[send])(reply)
 
         # [/send]
+        # [returns]
+        def packed(reply: Message | None, args: tuple[Any, ...], kwargs: Message) -> Any:
+            given = inspect.signature(function).bind(*args, **kwargs)
+            given.apply_defaults()
+            return tuple(reply if name == "reply" else given.arguments.get(name or "") for name in returns)
+
+        # [/returns]
         # Two wrappers, for a coroutine may not let a StopIteration of the function through.
         @functools.wraps(function)
         async def wrapper(*args: Any, **kwargs: Any) -> Any:
@@ -294,7 +312,7 @@ class Stateless:
                     sent = write(early, args, kwargs)
                     return await sent if inspect.isawaitable(sent) else None
                 # [/send]
-                return early
+                return early if not returns else packed(early, args, kwargs)  # -returns:  if not returns else packed(early, args, kwargs)
             finally:
                 # Not set(None): when a tool called the dispatcher, its own request goes on.
                 _current.reset(token)
@@ -316,7 +334,7 @@ class Stateless:
                     write(early, args, kwargs)
                     return None
                 # [/send]
-                return early
+                return early if not returns else packed(early, args, kwargs)  # -returns:  if not returns else packed(early, args, kwargs)
             finally:
                 _current.reset(token)
 

@@ -149,7 +149,9 @@ class Api:
     def is_union(self, cls: str) -> bool:
         """Whether a class was a wrapper around one of several models (`.root`), and is their plain union now."""
         entry = self.old["classes"].get(cls)
-        return bool(entry is not None and entry.get("model") == ["root"] and cls not in self.new["classes"] and cls.startswith("mcp.types."))
+        return bool(
+            entry is not None and entry.get("model") == ["root"] and cls not in self.new["classes"] and cls.startswith("mcp.types.")
+        )
 
     def has_new_names(self, cls: str) -> bool:
         """Whether a dump of a model, with all that it holds, has other keys now: its fields are in snake case, its aliases are not."""

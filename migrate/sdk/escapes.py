@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 _RAISES = frozenset({"raises", "assertRaises", "assertRaisesRegex", "suppress", "assertRaisesRegexp"})
 _ALL = frozenset({"Exception", "BaseException"})
+_OWN = frozenset({"ToolError", "ResourceError", "MCPError", "McpError", "MCPServerError", "FastMCPError"})
 _MAX_CALLERS = 4
 _TRY = (ast.Try, *((ast.TryStar,) if hasattr(ast, "TryStar") else ()))
 
@@ -52,7 +53,8 @@ def is_caught(statement: ast.Raise, function: Def, module: Module, program: Prog
     """Whether the function may catch it itself, in whatever way it goes on then."""
     assert isinstance(statement.exc, ast.Call)
     names = expected_class(statement.exc.func, module, program)
-    return _is_held(statement, function, {*names, "ToolError", "ResourceError", "MCPError", "McpError", "MCPServerError", "FastMCPError"}, module)
+    # What the new class would be caught by counts as well.
+    return _is_held(statement, function, {*names, *_OWN}, module)
 
 
 def _is_held(node: ast.AST, function: ast.AST, names: set[str], module: Module) -> bool:
@@ -62,7 +64,11 @@ def _is_held(node: ast.AST, function: ast.AST, names: set[str], module: Module) 
             return True
         if isinstance(above, _TRY) and any(isinstance(inside, ast.Return) for last in above.finalbody for inside in ast.walk(last)):
             return True
-        if isinstance(above, ast.With | ast.AsyncWith) and child in above.body and any(_swallows(item.context_expr, names) for item in above.items):
+        if (
+            isinstance(above, ast.With | ast.AsyncWith)
+            and child in above.body
+            and any(_swallows(item.context_expr, names) for item in above.items)
+        ):
             return True
         if above is function:
             return False
@@ -70,12 +76,10 @@ def _is_held(node: ast.AST, function: ast.AST, names: set[str], module: Module) 
     return False
 
 
-def is_expected(names: tuple[str, ...], function: Def, module: Module, program: Program, _depth: int = 0, _seen: set[ast.AST] | None = None) -> bool:
+def is_expected(names: tuple[str, ...], function: Def, module: Module, program: Program, seen: frozenset[ast.AST] = frozenset()) -> bool:
     """Whether something that calls the function looks for this class by name; `except Exception` takes another one as well."""
-    seen = _seen if _seen is not None else set()
-    if function in seen or _depth > _MAX_CALLERS:
+    if function in seen or len(seen) > _MAX_CALLERS:
         return False
-    seen.add(function)
     wanted = {name for name in names if name not in _ALL}
     if not wanted:
         return False
@@ -83,7 +87,7 @@ def is_expected(names: tuple[str, ...], function: Def, module: Module, program: 
         around = other.function(call)
         if _is_held(call, other.tree, wanted, other) or _is_tested(call, wanted, other):
             return True
-        if around is not None and sure and is_expected(names, around, other, program, _depth + 1, seen):
+        if around is not None and sure and is_expected(names, around, other, program, seen | {function}):
             return True
     return False
 

@@ -13,7 +13,7 @@ _ASKS = frozenset({"hasattr", "getattr"})
 
 def is_asked(node: ast.AST, subject: ast.expr, names: Iterable[str], module: Module, *, read: bool = True) -> bool:
     """Whether what stands around a use asks `hasattr` or `getattr` for one of these names of the same subject, or reads one (`read`)."""
-    wanted = {name: read for name in names}
+    wanted = dict.fromkeys(names, read)
     text = dotted(subject)
     child = node
     for above in module.around(node):
@@ -55,7 +55,8 @@ def _left_before(above: ast.AST, child: ast.stmt, text: str, wanted: Mapping[str
     """`if hasattr(x, "new_name"): return ...` above a use of the old one."""
     body = getattr(above, "body", [])
     for statement in body[: body.index(child)] if isinstance(body, list) and child in body else []:
-        if isinstance(statement, ast.If) and isinstance(statement.body[-1], ast.Return | ast.Raise | ast.Continue):
-            if any(_speaks(inner, text, wanted, child) for inner in descend(statement.test)):
-                return True
+        if not isinstance(statement, ast.If) or not isinstance(statement.body[-1], ast.Return | ast.Raise | ast.Continue):
+            continue
+        if any(_speaks(inner, text, wanted, child) for inner in descend(statement.test)):
+            return True
     return False

@@ -28,6 +28,7 @@ class Handler:
     fact: Symbol  # the call, in the module that `where` is
     where: Module
     call: ast.Call
+    is_plain: bool  # nothing stands between the function and the server
 
     @property
     def is_old(self) -> bool:
@@ -40,11 +41,6 @@ class Handler:
         given = next((word.value for word in self.call.keywords if word.arg == "uri"), None)
         given = self.call.args[0] if given is None and self.call.args else given
         return given.value if isinstance(given, ast.Constant) and isinstance(given.value, str) else None
-
-    @property
-    def is_plain(self) -> bool:
-        """Whether no other decorator stands between the function and the server."""
-        return self.module is self.where and self.function.decorator_list == [self.call]
 
 
 def handlers(program: Program) -> list[Handler]:
@@ -64,15 +60,15 @@ def _registered(fact: Symbol, path: str, program: Program) -> Iterator[Handler]:
     node = module.at(fact.span)
     if not isinstance(node, ast.Call):
         return
-    for where, function in _functions(node, module, program, part(fact) == "add_tool"):
-        yield Handler(where, function, kind, fact, module, node)
+    for where, function, plain in _functions(node, module, program, part(fact) == "add_tool"):
+        yield Handler(where, function, kind, fact, module, node, plain)
 
 
-def _functions(node: ast.Call, module: Module, program: Program, direct: bool) -> Iterator[tuple[Module, Def]]:
+def _functions(node: ast.Call, module: Module, program: Program, direct: bool) -> Iterator[tuple[Module, Def, bool]]:
     above = module.parents.get(node)
     given: ast.expr | None = None
     if isinstance(above, Def) and node in above.decorator_list:
-        yield module, above
+        yield module, above, above.decorator_list == [node]
         return
     if direct:
         given = next((word.value for word in node.keywords if word.arg == "fn"), node.args[0] if node.args else None)
@@ -82,9 +78,9 @@ def _functions(node: ast.Call, module: Module, program: Program, direct: bool) -
         return
     known = [one for one in members(program.type(given, module)) if isinstance(one, Function) and OWN in one.name]
     for one in known:
-        yield from defined(one, program)
+        yield from ((where, function, not function.decorator_list) for where, function in defined(one, program))
     if not known and isinstance(given, ast.Name):
-        yield from _decorated(given, module, program)
+        yield from ((where, function, len(function.decorator_list) == 1) for where, function in _decorated(given, module, program))
 
 
 def _decorated(given: ast.Name, module: Module, program: Program) -> Iterator[tuple[Module, Def]]:

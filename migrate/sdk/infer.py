@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Protocol
 
 from ..facts.gates import HANDLER_MODULE
+from ..facts.syntax import children
 from .api import Api
 from .modules import COMPREHENSIONS, Binding, Def, How, Module, Scope, dotted, looped
 from .types import ADAPTER, NONE, OWN, ClassOf, Either, Function, Instance, Known, ModuleOf, either, is_open, members
@@ -59,6 +60,14 @@ _PYDANTIC: Mapping[str, str] = {
     "pydantic.main.BaseModel": "pydantic.main.BaseModel",
     "pydantic.TypeAdapter": ADAPTER,
     "pydantic.type_adapter.TypeAdapter": ADAPTER,
+}
+_ADAPTERS: Mapping[str, str] = {
+    "mcp.types.jsonrpc_message_adapter": "mcp.types.JSONRPCMessage",
+    **{
+        f"mcp.types.{side.lower()}_{kind.lower()}_adapter": f"mcp.types.{side}{kind}"
+        for side in ("Client", "Server")
+        for kind in ("Request", "Notification", "Result")
+    },
 }
 _FIRST_WAITS = frozenset({"wait_for", "shield", "ensure_future", "create_task", "wait"})
 _RUNS = frozenset({"run", "run_until_complete"})
@@ -307,6 +316,8 @@ class Inference:
             answer = Instance(callee.name.removeprefix(f"{_TABLE.name}.").removesuffix("Request") + "Result")
             return Instance("Awaitable", (Instance("mcp.types.ServerResult", (answer,)),)) if self.api.is_class(answer.name) else None
         name = callee.name.rpartition(".")[2]
+        if isinstance(bound, Instance) and bound.name == ADAPTER:
+            return bound.args[0] if bound.args and name in ("validate_python", "validate_json") else None
         if name in ("model_validate", "model_validate_json", "model_construct", "parse_obj", "parse_raw") and isinstance(bound, ClassOf):
             return Instance(bound.name)
         if name in ("model_copy", "copy") and isinstance(bound, Instance):
@@ -363,6 +374,8 @@ class Inference:
                 if inner is not None:
                     return ClassOf(inner)
                 return Function(f"{name}.{attr}", one)
+            case Instance(name=name) if name == ADAPTER:
+                return Function(f"{ADAPTER}.{attr}", one)
             case Instance(name="ExceptionInfo", args=(inside,)):
                 return inside if attr == "value" else None
             case Instance(name=name) if name in ("list", "dict", "tuple", "str", "ContextVar"):
@@ -402,6 +415,9 @@ class Inference:
             return ModuleOf(canonical)
         if self.api.is_function(canonical):
             return Function(canonical)
+        union = _ADAPTERS.get(canonical)
+        if union is not None:
+            return Instance(ADAPTER, (Instance(union),))
         return ClassOf(_PYDANTIC[canonical]) if canonical in _PYDANTIC else None
 
     # -- names -----------------------------------------------------------------
@@ -450,7 +466,8 @@ class Inference:
                 bindings = scope.bindings[name]
                 if first and len(bindings) > 1:
                     return self._reaching(name, node, scope, module) or bindings
-                return bindings
+                # A function sees what others give to a name of the module by `global`.
+                return bindings if first or scope.parent is not None else [*bindings, *module.given_to(name)]
             scope, first = scope.parent, False
         return []
 
@@ -1056,7 +1073,7 @@ def _own_nodes(function: Def) -> Iterator[ast.AST]:
         node = pending.pop()
         yield node
         if not isinstance(node, Def | ast.Lambda | ast.ClassDef):
-            pending += reversed([*ast.iter_child_nodes(node)])
+            pending += reversed(children(node))
 
 
 def _block_of(above: ast.AST | None, statement: ast.AST) -> list[ast.stmt]:

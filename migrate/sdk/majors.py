@@ -27,9 +27,9 @@ _IMPORTS = re.compile(rb"^[ \t]*(from|import)[ \t]+mcp(_types)?\b", re.MULTILINE
 
 def supports_both(module: Module, api: Api) -> bool:
     """Whether one branch of a guard imports what only the older release has, and another one what only the newer one has."""
-    if b"mcp" not in module.source.utf8:
+    if len(_IMPORTS.findall(module.source.utf8)) < 2:
         return False
-    for node in module.nodes:
+    for node in module.of(ast.Try, ast.If):
         branches: list[list[ast.stmt]] = []
         if isinstance(node, ast.Try):
             branches = [[*node.body, *node.orelse], *(handler.body for handler in node.handlers)]

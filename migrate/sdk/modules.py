@@ -10,12 +10,18 @@ from enum import Enum
 from functools import cached_property
 
 from ..facts.mask import parse
-from ..facts.syntax import children, descend
+from ..facts.syntax import children
 from ..source import Source, Span
 
 Def = ast.FunctionDef | ast.AsyncFunctionDef
 Scoped = ast.Module | ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda
 _SCOPED = (ast.Module, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
+_BINDING = frozenset(
+    {
+        ast.Assign, ast.AnnAssign, ast.NamedExpr, ast.AugAssign, ast.For, ast.AsyncFor, ast.With, ast.AsyncWith, ast.ExceptHandler,
+        ast.MatchAs, ast.MatchStar, ast.Global, ast.Nonlocal, ast.Import, ast.ImportFrom,
+    }
+)  # fmt: skip
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp)
 
 
@@ -67,6 +73,8 @@ class Module:
         self.scopes: dict[ast.AST, Scope] = {}
         self.parents: dict[ast.AST, ast.AST] = {}
         self.stars: list[str] = []
+        self.nodes: tuple[ast.AST, ...] = ()  # in source order
+        self.kinds: dict[type[ast.AST], list[ast.AST]] = defaultdict(list)
         self._index()
 
     def span(self, node: ast.AST) -> Span:
@@ -111,6 +119,14 @@ class Module:
             scope = scope.parent if isinstance(scope.node, ast.Lambda) else None
         return scope.node if scope is not None and isinstance(scope.node, Def) else None
 
+    def given_to(self, name: str) -> list[Binding]:
+        """What functions give to a name of the module that they call `global`, or to one of a function around them."""
+        return [binding for scope in self._reaching_out for binding in scope.bindings.get(name, ()) if name in scope.outside]
+
+    @cached_property
+    def _reaching_out(self) -> list[Scope]:
+        return [scope for scope in self.scopes.values() if scope.outside]
+
     def qualified(self, node: ast.AST) -> str:
         """The dotted name of a function or class inside the module; for other nodes that of what is around them."""
         parts = [node.name] if isinstance(node, Def | ast.ClassDef) else []
@@ -128,20 +144,15 @@ class Module:
         return self._by_span.get(span)
 
     @cached_property
-    def nodes(self) -> tuple[ast.AST, ...]:
-        """All nodes in source order."""
-        return tuple(descend(self.tree))
-
-    @cached_property
     def defined(self) -> dict[str, ast.AST]:
         """Functions and classes by their dotted names; the last one where there are several."""
-        return {self.qualified(node): node for node in self.nodes if isinstance(node, Def | ast.ClassDef)}
+        return {self.qualified(node): node for node in self.of(ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)}
 
     @cached_property
     def calls(self) -> dict[str, list[ast.Call]]:
         """The calls by the last part of what is called."""
         found: dict[str, list[ast.Call]] = defaultdict(list)
-        for node in self.nodes:
+        for node in self.of(ast.Call):
             if isinstance(node, ast.Call):
                 name = node.func.attr if isinstance(node.func, ast.Attribute) else node.func.id if isinstance(node.func, ast.Name) else ""
                 found[name].append(node)
@@ -151,7 +162,7 @@ class Module:
     def attributes(self) -> dict[ast.ClassDef, dict[str, list[Binding]]]:
         """What the methods of each class give to `self.x`, by x; an annotated one has its type as value."""
         found: dict[ast.ClassDef, dict[str, list[Binding]]] = defaultdict(lambda: defaultdict(list))
-        for node in self.nodes:
+        for node in self.of(ast.Attribute):
             match node:
                 case ast.Attribute(value=ast.Name(id="self" | "cls"), attr=attr, ctx=ast.Store()):
                     owner = next((above for above in self.around(node) if isinstance(above, ast.ClassDef)), None)
@@ -167,7 +178,7 @@ class Module:
             for call in self.calls.get(name, ()):
                 if isinstance(call.func, ast.Attribute) and len(call.args) == 1:
                     found[dotted(call.func.value)].append((how, call, call.args[0]))
-        for node in self.nodes:
+        for node in self.of(ast.Assign, ast.AugAssign):
             match node:
                 case ast.Assign(targets=[ast.Subscript(value=container)], value=value):
                     found[dotted(container)].append(("[]", node, value))
@@ -179,7 +190,7 @@ class Module:
     def tested(self) -> frozenset[str]:
         """The names and attributes, as text, whose class some test or pattern asks for."""
         found = set()
-        for node in self.nodes:
+        for node in self.of(ast.Call, ast.Compare, ast.Match):
             match node:
                 case ast.Call(func=ast.Name(id="isinstance"), args=[subject, _]):
                     found.add(dotted(subject))
@@ -213,24 +224,44 @@ class Module:
 
     # -- scopes ---------------------------------------------------------------
     def _index(self) -> None:
-        self.scopes[self.tree] = Scope(self.tree, None)
-        pending: list[tuple[ast.AST, Scope]] = [(child, self.scopes[self.tree]) for child in reversed(self.tree.body)]
-        self.parents.update((child, self.tree) for child in self.tree.body)
+        # Every node of every file comes by here: one walk lists them, and asks for names only where a node can give one.
+        top = self.scopes[self.tree] = Scope(self.tree, None)
+        pending: list[tuple[ast.AST, Scope]] = [(child, top) for child in reversed(self.tree.body)]
+        self.parents.update(dict.fromkeys(self.tree.body, self.tree))
+        self.kinds[ast.Module].append(self.tree)
+        nodes: list[ast.AST] = [self.tree]
         while pending:
             node, scope = pending.pop()
-            inner = scope
-            if isinstance(node, Def | ast.ClassDef | ast.Lambda):
-                if not isinstance(node, ast.Lambda):
-                    scope.bindings[node.name].append(Binding(How.DEFINED, node))
-                inner = self.scopes[node] = Scope(node, scope)
-                if not isinstance(node, ast.ClassDef):
-                    _parameters(node, inner)
-            else:
-                self._bound(node, scope)
+            kind = node.__class__
+            nodes.append(node)
+            self.kinds[kind].append(node)
             below = children(node)
-            for child in below:
-                self.parents[child] = node
-            pending += [(child, scope if inner is not scope and _is_outside(node, child) else inner) for child in reversed(below)]
+            if below:
+                self.parents.update(dict.fromkeys(below, node))
+            if kind in _SCOPED:
+                inner = self._opened(node, scope)
+                pending += [(child, scope if _is_outside(node, child) else inner) for child in reversed(below)]
+                continue
+            if kind in _BINDING:
+                self._bound(node, scope)
+            if below:
+                below.reverse()
+                pending += [(child, scope) for child in below]
+        self.nodes = tuple(nodes)
+
+    def _opened(self, node: ast.AST, scope: Scope) -> Scope:
+        assert isinstance(node, Def | ast.ClassDef | ast.Lambda)
+        if not isinstance(node, ast.Lambda):
+            scope.bindings[node.name].append(Binding(How.DEFINED, node))
+        inner = self.scopes[node] = Scope(node, scope)
+        if not isinstance(node, ast.ClassDef):
+            _parameters(node, inner)
+        return inner
+
+    def of(self, *kinds: type[ast.AST]) -> Iterator[ast.AST]:
+        """The nodes of some kinds, kind by kind in source order."""
+        for kind in kinds:
+            yield from self.kinds.get(kind, ())
 
     def _bound(self, node: ast.AST, scope: Scope) -> None:
         match node:

@@ -18,6 +18,8 @@ MOVED = frozenset(
         "session_idle_timeout", "max_sessions", "event_store", "retry_interval", "transport_security",
     }
 )  # fmt: skip
+ATTACHED = "transport_options"
+"""The attribute by which a server carries its options where nothing else gets from the place that makes it to those that run it."""
 _TRANSPORTS = ("stdio", "sse", "streamable-http")
 _METHODS = {
     "run": None,
@@ -29,7 +31,11 @@ _METHODS = {
 }
 # Positions of the constructor of version 1.
 _POSITIONS = {6: "event_store", 7: "retry_interval"}
-_DISPLAYS = (ast.Name, ast.Attribute, ast.Constant, ast.IfExp, ast.Compare, ast.BoolOp, ast.UnaryOp)
+# What can be worked out twice, or not at all.
+_DISPLAYS = (
+    *(ast.Name, ast.Attribute, ast.Constant, ast.IfExp, ast.Compare, ast.BoolOp, ast.UnaryOp),
+    *(ast.expr_context, ast.cmpop, ast.boolop, ast.unaryop),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +74,7 @@ class Sink:
     @property
     def is_pure(self) -> bool:
         """Whether the transport may be looked at twice."""
-        return self.transport is not None and all(isinstance(node, (*_DISPLAYS, ast.expr_context, ast.cmpop, ast.boolop, ast.unaryop)) for node in ast.walk(self.transport))
+        return self.transport is not None and all(isinstance(node, _DISPLAYS) for node in ast.walk(self.transport))
 
 
 class Reach(NamedTuple):
@@ -87,6 +93,7 @@ class Shared:
     names: set[str]
     attribute: bool = False  # `self.x_options`
     filled: dict[str, str] = field(default_factory=dict)  # defaults that something reads
+    attached: bool = False  # an attribute of the server itself
     guarded: bool = False  # the protection that version 1 had for local names has to be written down
 
 
@@ -113,6 +120,7 @@ class Options:
         self.odd: list[Use] = []
         self.starred = any(isinstance(argument, ast.Starred) for argument in server.call.args)
         self.unknown_sink = False
+        self.mixed: list[ast.keyword] = []  # `**options` with options of the transport among others
         for number, name in _POSITIONS.items():
             if number < len(server.call.args) and not self.starred:
                 self.given[name] = server.call.args[number]
@@ -120,6 +128,8 @@ class Options:
         for use in server.uses:
             self._sort(use)
         self.held = self._held()
+        self.attached = self._attached()
+        self.places += self.mixed
         if self.changes and not self.places and self.held is None and not any(change.use.module is self.module for change in self.changes):
             self.places.append(server.call)
         if self.held is not None:
@@ -132,9 +142,8 @@ class Options:
             if isinstance(above, ast.Attribute):
                 if above.attr in MOVED:
                     self._setting(use, above)
-            elif isinstance(above, ast.Call | ast.Assign | ast.keyword | ast.Return | ast.Starred):
-                if not (isinstance(above, ast.Call) and _names_other(above)):
-                    self.odd.append(use)
+            elif isinstance(above, ast.Call | ast.Assign | ast.keyword | ast.Return | ast.Starred) and not _names_other(above):
+                self.odd.append(use)
         elif use.name in _METHODS:
             self._sink(use)
 
@@ -189,16 +198,34 @@ class Options:
                         target = node.target
                     else:
                         continue
-                    if isinstance(node.value, ast.Dict):
-                        if self.module.text(target) == self.module.text(word.value) and _keys(node.value) is not None:
-                            keys = _keys(node.value) or ()
-                            if MOVED >= {*keys} and (keys or self.changes):
-                                return _Held(name, word.value, node.value, keys)
+                    if not isinstance(node.value, ast.Dict) or self.module.text(target) != self.module.text(word.value):
+                        continue
+                    keys = _keys(node.value)
+                    if keys is not None and MOVED.issuperset(keys) and (keys or self.changes or self._is_filled(name)):
+                        return _Held(name, word.value, node.value, keys)
+                    if keys is not None and MOVED.intersection(keys):
+                        self.mixed.append(word)
         return None
+
+    def _attached(self) -> ast.Dict | None:
+        """The dict that the server has been given as an attribute."""
+        target = self._target()
+        for call in self.module.calls.get("setattr", ()):
+            match call.args:
+                case [ast.expr() as owner, ast.Constant(value=str(name)), ast.Dict() as made] if name == ATTACHED and target is not None:
+                    same = self.module.function(call) is self.module.function(self.server.call)
+                    if same and self.module.text(owner) == self.module.text(target):
+                        return made
+        return None
+
+    def _is_filled(self, name: str) -> bool:
+        """Whether something puts an option into a dict that begins empty."""
+        word = f'{name}["'.encode()
+        return any(word in file.source.utf8 for file in self.program.files.values())
 
     @property
     def is_wanted(self) -> bool:
-        return bool(self.given or self.changes or self.reads or self.held)
+        return bool(self.given or self.changes or self.reads or self.held or self.mixed)
 
     @property
     def is_ready(self) -> bool:
@@ -208,10 +235,11 @@ class Options:
     @cached_property
     def problem(self) -> str:
         """Why nothing can be moved, as a word of the catalog; nothing where it can."""
-        if self.starred or self.unknown_sink:
+        if self.starred or self.unknown_sink or self.mixed:
             return "starred"
         if self.odd:
-            return "handed" if any(isinstance(use.module.parents.get(use.node), ast.Call | ast.Assign | ast.keyword) for use in self.odd) else "odd"
+            parents = [use.module.parents.get(use.node) for use in self.odd]
+            return "handed" if any(isinstance(above, ast.Call | ast.Assign | ast.keyword) for above in parents) else "odd"
         if not self.server.sure:
             return "unsure"
         if not self.sinks and self.given:
@@ -241,8 +269,10 @@ class Options:
     # -- what a place that runs the server needs --------------------------------------
     def names(self) -> list[str]:
         found = [*self.given, *(self.held.keys if self.held is not None else ())]
+        found += (_keys(self.attached) or ()) if self.attached is not None else ()
         found += [change.name for change in self.changes if not self.is_idle(change)]
-        found += [name for name in (self.shared.filled if self.shared is not None and not self.shared.made else ())]
+        if self.shared is not None and not self.shared.made:
+            found += self.shared.filled
         if self.shared is not None and self.shared.guarded:
             found.append("transport_security")
         return [*dict.fromkeys(found)]
@@ -287,8 +317,15 @@ class Options:
             return Shared(self.module.text(self.held.node), True, {*self.held.keys, *changed}, isinstance(self.held.node, ast.Attribute))
         # What is chosen when it runs is a dict in any case; one of its own lets type checkers through.
         chosen = self.given and any(sink.transport is not None for sink in self.sinks)
-        if not changed and not chosen and not any(any(self.remarks(name)) for name in self.given) and all(self._is_plain(value) for value in self.given.values()):
+        if (
+            not changed
+            and not chosen
+            and not any(any(self.remarks(name)) for name in self.given)
+            and all(self._is_plain(value) for value in self.given.values())
+        ):
             return None
+        if self.attached is not None:
+            return Shared(ATTACHED, True, {*(_keys(self.attached) or ()), *changed}, attached=True)
         defaults = dict(text.split(" ", 1) for text in self.data["defaults"])
         asked = {read.name for read in self.reads}
         names = {*self.given, *changed}
@@ -301,13 +338,18 @@ class Options:
                 if kind != "stdio" and (sink.is_app or not names <= {*self.accepted([*names], kind)}):
                     asked |= {*self.accepted([*names], kind)} - ({"host", "port"} if sink.is_app else set())
         filled = {name: defaults[name] for name in sorted(asked & changed - self.given.keys()) if name in defaults}
-        return Shared(self._named(), False, names | filled.keys(), isinstance(self._target(), ast.Attribute), filled, guarded)
+        name = self._named()
+        target = self._target()
+        attached = not self._sees(name)
+        return Shared(
+            ATTACHED if attached else name, False, names | filled.keys(), isinstance(target, ast.Attribute), filled, attached, guarded
+        )
 
     def is_idle(self, change: Change) -> bool:
         """Whether nothing looks at a setting: no read, and no call that runs the server and would take it."""
         if any(read.name == change.name for read in self.reads):
             return False
-        if not all(isinstance(node, (*_DISPLAYS, ast.expr_context, ast.boolop, ast.cmpop, ast.unaryop)) for node in ast.walk(change.value)):
+        if not all(isinstance(node, _DISPLAYS) for node in ast.walk(change.value)):
             return False
         return not any(self._takes(sink, change.name) for sink in self.sinks)
 
@@ -377,7 +419,10 @@ class Options:
             return False
         if self.module.source.line(statement.lineno)[: statement.col_offset].strip():
             return False
-        return all(self.reach(self.shared.name, use) is not None for use in self._uses())
+        return self._sees(self.shared.name)
+
+    def _sees(self, name: str) -> bool:
+        return all(self.reach(name, use) is not None for use in self._uses())
 
     def _uses(self) -> Iterator[Use]:
         yield from (sink.use for sink in self.sinks if [kind for kind in sink.kinds if kind != "stdio"])
@@ -432,16 +477,21 @@ class Options:
 
     def reach(self, name: str, use: Use) -> Reach | None:
         """How the place of a use gets at a name that is known where the server is made."""
+        if name == ATTACHED:
+            receiver = _receiver(use)
+            if isinstance(receiver, ast.Name | ast.Attribute):
+                return Reach(f'getattr({use.module.text(receiver)}, "{ATTACHED}")')
+            return None
         if "." in name:
             return self._beside(name, use)
         home = self.module.scope(self.server.call)
         defined = home
-        while defined is not None and name not in defined.bindings and defined.parent is not None:
+        while name not in defined.bindings and defined.parent is not None:
             defined = defined.parent
         if name not in defined.bindings:
             defined = home  # it is still to be made
         if use.module is self.module:
-            scope = use.module.scope(use.node)
+            scope: Scope | None = use.module.scope(use.node)
             while scope is not None and scope is not defined:
                 if name in scope.bindings and not isinstance(scope.node, ast.ClassDef):
                     return None
@@ -453,8 +503,7 @@ class Options:
 
     def _beside(self, name: str, use: Use) -> Reach | None:
         """`self.server_options`, where the server is `self.server`."""
-        receiver = use.node.func.value if isinstance(use.node, ast.Call) and isinstance(use.node.func, ast.Attribute) else None
-        receiver = use.node.value if isinstance(use.node, ast.Attribute) else receiver
+        receiver = _receiver(use)
         last = name.rpartition(".")[2]
         if isinstance(receiver, ast.Attribute) and f"{receiver.attr}_options" == last:
             return Reach(f"{use.module.text(receiver.value)}.{last}")
@@ -464,8 +513,7 @@ class Options:
 
     def _imported(self, name: str, use: Use) -> Reach | None:
         """A name of the server's module in another one, which has the server from there."""
-        receiver = use.node.func.value if isinstance(use.node, ast.Call) and isinstance(use.node.func, ast.Attribute) else None
-        receiver = use.node.value if isinstance(use.node, ast.Attribute) else receiver
+        receiver = _receiver(use)
         if isinstance(receiver, ast.Attribute):
             base = self.program.type(receiver.value, use.module)
             home = f"{self.module.path}::"
@@ -487,6 +535,13 @@ class Options:
             return Reach(name) if same else None
         end = use.module.span(alias).end
         return Reach(name, ((end, f", {name}"),))
+
+
+def _receiver(use: Use) -> ast.expr | None:
+    """The server of a use, as it is written."""
+    if isinstance(use.node, ast.Call):
+        return use.node.func.value if isinstance(use.node.func, ast.Attribute) else None
+    return use.node.value
 
 
 class _Held(NamedTuple):
@@ -546,7 +601,7 @@ def _called_elsewhere(use: Use) -> ast.Call | None:
                 return None
             return call if isinstance(call, ast.Call) else None
     above = use.module.parents.get(use.node)
-    return above if isinstance(above, ast.Call) else ast.Call(func=use.node, args=[], keywords=[])  # type: ignore[arg-type]
+    return above if isinstance(above, ast.Call) else ast.Call(func=use.node, args=[], keywords=[])
 
 
 def _present(node: ast.AST | None, shared: str) -> set[str] | None:
@@ -560,7 +615,7 @@ def _present(node: ast.AST | None, shared: str) -> set[str] | None:
             continue
         for inside in ast.walk(word.value):
             match inside:
-                case ast.Name(id=name) | ast.Attribute(attr=name) if shared and name == shared:
+                case ast.Name(id=name) | ast.Attribute(attr=name) | ast.Constant(value=str(name)) if shared and name == shared:
                     if not _is_picked(word.value, shared):
                         return None
                 case ast.Constant(value=str(text)):
@@ -570,9 +625,15 @@ def _present(node: ast.AST | None, shared: str) -> set[str] | None:
 
 def _is_picked(node: ast.expr, shared: str) -> bool:
     """Whether the dict is only asked for single options."""
-    picked = {id(inside.value) for inside in ast.walk(node) if isinstance(inside, ast.Subscript)}
-    whole = [inside for inside in ast.walk(node) if isinstance(inside, ast.Name | ast.Attribute) and getattr(inside, "id", getattr(inside, "attr", "")) == shared]
-    return all(id(one) in picked for one in whole)
+    picked = {id(part) for inside in ast.walk(node) if isinstance(inside, ast.Subscript) for part in ast.walk(inside.value)}
+    return all(id(inside) in picked for inside in ast.walk(node) if shared in _spelled(inside))
+
+
+def _spelled(node: ast.AST) -> tuple[str, ...]:
+    match node:
+        case ast.Name(id=name) | ast.Attribute(attr=name) | ast.Constant(value=str(name)):
+            return (name,)
+    return ()
 
 
 def _keys(node: ast.Dict) -> tuple[str, ...] | None:
@@ -581,9 +642,9 @@ def _keys(node: ast.Dict) -> tuple[str, ...] | None:
     return None
 
 
-def _names_other(call: ast.Call) -> bool:
+def _names_other(call: ast.AST) -> bool:
     """`getattr(server.settings, "debug")`."""
-    return len(call.args) > 1 and isinstance(call.args[1], ast.Constant) and call.args[1].value not in MOVED
+    return isinstance(call, ast.Call) and len(call.args) > 1 and isinstance(call.args[1], ast.Constant) and call.args[1].value not in MOVED
 
 
 def served_over(server: Server, program: Program) -> set[str]:

@@ -120,7 +120,8 @@ class Program:
             found = self._find(".".join(parts[:end]), importer.path)
             if found is not None and found.source.path in self.files and (end == len(parts) or found.source.path != importer.path):
                 return self.module_at(found.source.path), ".".join(parts[end:])
-        return None
+        # Tests of some projects reach their code from above `src`.
+        return self.locate(dotted.removeprefix("src."), importer) if dotted.startswith("src.") else None
 
     def is_shadowed(self, importer: Module) -> bool:
         """Whether `mcp` is a package of the project's own, as imports of this file see it."""
@@ -165,7 +166,7 @@ class Program:
         own = {path.removesuffix(".py").removesuffix("/__init__") for path in self._own[root]}
         if f"{root}.py" in self.files:
             return True
-        for node in importer.nodes:
+        for node in importer.of(ast.Import, ast.ImportFrom):
             names: list[str] = []
             if isinstance(node, ast.Import):
                 names = [alias.name for alias in node.names]

@@ -150,11 +150,7 @@ class Origins:
         return self._of_module(inner, name, depth)
 
     def _of_module(self, inner: Module, name: str, depth: int) -> set[ast.Call]:
-        bindings = inner.scopes[inner.tree].bindings.get(name, [])
-        # What a function gives with `global` is the module's as well.
-        for scope in inner.scopes.values():
-            if name in scope.outside:
-                bindings = [*bindings, *scope.bindings.get(name, [])]
+        bindings = [*inner.scopes[inner.tree].bindings.get(name, []), *inner.given_to(name)]
         if not bindings:
             self.open = True
         return self._bound(bindings, name, inner, depth + 1)

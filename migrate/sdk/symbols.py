@@ -15,6 +15,12 @@ from .vocabulary import FIELDS, NEAR, WANTED
 _DOTTED = re.compile(r"mcp(\.[A-Za-z_]\w*)+")
 _REFLECTION = frozenset({"getattr", "hasattr", "setattr", "delattr"})
 UNKNOWN = "?"
+# Nine of ten nodes are of other kinds.
+_LOOKED_AT = frozenset(
+    {
+        ast.Import, ast.ImportFrom, ast.Attribute, ast.Call, ast.ClassDef, ast.Subscript, ast.ExceptHandler, ast.MatchClass, ast.Constant,
+    }
+)  # fmt: skip
 _DUMPS = frozenset({"model_dump", "model_dump_json", "dict", "json"})
 # Texts of the SDK's own that code compares with, by what they come from.
 _SAID = {
@@ -42,12 +48,14 @@ class Symbols:
                     if binding.how is How.IMPORTED:
                         self.imported.setdefault(name, set()).add(binding.target)
         # Classes with bases: one of these may be the SDK's.
-        self.derived = {node.name for node in module.nodes if isinstance(node, ast.ClassDef) and node.bases}
+        self.derived = {node.name for node in module.of(ast.ClassDef) if isinstance(node, ast.ClassDef) and node.bases}
         self.roots = {name for name, targets in self.imported.items() if any(target.startswith("mcp") for target in targets)}
 
     def all(self) -> Iterator[Symbol]:
         """The uses in source order; one node can be several, as a call of an attribute."""
         for node in self.module.nodes:
+            if node.__class__ not in _LOOKED_AT:
+                continue
             match node:
                 case ast.Import() | ast.ImportFrom():
                     yield from self._import(node)
@@ -96,11 +104,15 @@ class Symbols:
             return
         use = SymbolUse.READ if isinstance(node.ctx, ast.Load) else SymbolUse.STORE
         owners = dict.fromkeys(self._owners(base, node.attr))
-        certain = not is_open(base) and len([*members(base)]) == len([one for one in members(base) if self._owner(one, node.attr)])
+        # Of several classes of the SDK only those are meant that have it: the others would raise AttributeError.
+        certain = not is_open(base) and all(self._owner(one, node.attr) or self._is_sdk(one) for one in members(base))
         for owner in owners:
             yield self._symbol(node, f"{owner}.{node.attr}", use, sure=certain)
         if base is None and node.attr not in NEAR:
             yield self._symbol(node, f"{UNKNOWN}.{node.attr}", use, sure=False)
+
+    def _is_sdk(self, one: Known) -> bool:
+        return isinstance(one, Instance) and OWN not in one.name and self.api.is_class(one.name)
 
     def _owners(self, known: Known | None, attr: str) -> Iterator[str]:
         for one in members(known):

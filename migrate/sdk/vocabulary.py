@@ -30,7 +30,7 @@ ONLY = frozenset(
 CLASSES = frozenset(
     {
         "AnyFunction", "AnyUrl", "BlobResourceContents", "ClientNotification", "ClientRequest", "ClientResult", "ClientSession",
-        "ClientSessionGroup", "ClientCredentialsOAuthProvider", "Content", "Context", "Cursor", "ElicitationResult", "EmbeddedResource",
+        "ClientSessionGroup", "ClientCredentialsOAuthProvider", "Content", "Context", "Cursor", "Elicit", "ElicitationResult", "EmbeddedResource",
         "FastMCP", "FastMCPError", "FileResource", "FunctionResource", "HttpResource", "DirectoryResource", "JSONRPCMessage", "MCPServer",
         "McpError", "Meta", "OAuthClientProvider", "OAuthClientMetadata", "OAuthClientInformationFull", "PrivateKeyJWTOAuthProvider",
         "RFC7523OAuthClientProvider", "ReadResourceRequestParams", "RequestContext", "RequestParams", "RequestResponder", "Resource",
@@ -43,9 +43,10 @@ CLASSES = frozenset(
 )  # fmt: skip
 METHODS = frozenset(
     {
-        "_mcp_server", "_prompt_manager", "_resource_manager", "_tool_manager", "add_prompt", "add_resource", "add_tool", "call_tool", "client_id", "completion",
+        "_mcp_server", "_prompt_manager", "_resource_manager", "_tool_manager", "add_prompt", "add_resource", "add_tool",
+        "call_tool", "_validate_elicitation_schema", "client_id", "client_params", "completion",
         "complete", "create_connected_server_and_client_session", "create_message", "create_resource", "custom_route", "debug", "dict",
-        "elicit", "elicit_form", "elicit_url", "error", "experimental", "fastmcp", "get_context", "get_prompt", "get_resource",
+        "elicit", "elicit_form", "elicit_url", "error", "experimental", "fastmcp", "get_context", "get_prompt",
         "get_server_capabilities", "get_session_id", "incoming_messages", "info", "initialize", "is_binary", "json", "list_prompts",
         "list_resource_templates", "list_resources", "list_roots", "list_tools", "log", "meta", "model_copy", "model_dump",
         "model_dump_json", "model_validate", "model_validate_json", "notification_handlers", "progress_notification", "prompt",
@@ -56,7 +57,7 @@ METHODS = frozenset(
         "sse_client", "stdio_client", "streamable_http_app", "streamable_http_client", "streamablehttp_client",
         "subscribe_resource", "tool", "unsubscribe_resource", "uri", "validate_redirect_uri", "validate_scope", "warning",
         "code", "__init__", "stdio_server", "BaseSession", "ClientSessionParameters",
-        "get_resource", "parse_obj", "parse_raw", "model_construct", "model_json_schema", "copy",
+        "parse_obj", "parse_raw", "model_construct", "model_json_schema", "copy",
         "CancelledNotification", "_handle_message", "_handle_notification", "_handle_request", "_tool_cache",
         "_get_cached_tool_definition", "_make_error_result", "_initialization_state", "InitializationState",
     }

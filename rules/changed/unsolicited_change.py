@@ -6,11 +6,14 @@ from collections.abc import Iterator
 
 from ...facts.model import Call, Fact, Handler
 from ...rule import Context, Finding, Severity
+from .. import asked
 
 
 def check(fact: Fact, ctx: Context) -> Iterator[Finding]:
     # A boundary hands the change to the streams that asked for it.
     if ctx.wired(fact):
+        return
+    if isinstance(fact, Call) and asked.is_told_elsewhere(fact, ctx):
         return
     # SDK v2 does the same with what its session sends.
     if isinstance(fact, Call):

@@ -11,7 +11,7 @@ from ...rewrite.edits import Edit
 from ...rule import Applicability, Context, Finding, Import
 from ...sdk.handlers import Handler, callers, handlers, mentions
 from ...sdk.modules import Def, How, Module
-from ...sdk.servers import Server, Use, part
+from ...sdk.servers import Server, part
 from ...sdk.types import Instance, members
 from ...source import Span
 
@@ -64,9 +64,9 @@ def check(fact: Symbol, ctx: Context) -> Iterator[Finding]:
     elif part(fact) == "" and fact.use is SymbolUse.CALL:
         # Other modules ask for the context: what keeps it is made where the server is.
         server = next((server for server in ctx.sdk.servers if server.call is node), None)
-        if server is not None and not _is_kept(server) and any(_asks(use, server, ctx) for use in server.uses if use.module is not server.module):
-            if _can_keep(server):
-                yield ctx.finding(fact, Applicability.SAFE, message="other modules ask this server for the context, which version 2 does not keep")
+        if server is not None and _can_keep(server) and not _is_kept(server) and _is_asked(server):
+            message = "other modules ask this server for the context, which version 2 does not keep"
+            yield ctx.finding(fact, Applicability.SAFE, message=message)
 
 
 def fix(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit | Import]:
@@ -192,7 +192,10 @@ def _declared(given: Given, module: Module) -> Edit:
     if isinstance(last, ast.expr):
         # A default in parentheses ends behind them.
         data = module.source.utf8
-        while data[at : at + 1] == b")" and data.count(b"(", module.span(given.function).start, at) > data.count(b")", module.span(given.function).start, at) + 1:
+        while (
+            data[at : at + 1] == b")"
+            and data.count(b"(", module.span(given.function).start, at) > data.count(b")", module.span(given.function).start, at) + 1
+        ):
             at += 1
     return Edit(Span(at, at), f", {text}")
 
@@ -220,7 +223,8 @@ def _can_keep(server: Server) -> bool:
 
 def _names(server: Server) -> tuple[str, str, str, str]:
     statement = server.module.statement(server.call)
-    assert isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name)
+    assert isinstance(statement, ast.Assign)
+    assert isinstance(statement.targets[0], ast.Name)
     name = statement.targets[0].id
     return name, f"_{name}_request", f"_keep_{name}_request", _getter(server)
 
@@ -235,9 +239,9 @@ def _is_kept(server: Server) -> bool:
     return _can_keep(server) and _getter(server) in server.module.scopes[server.module.tree].bindings
 
 
-def _asks(use: Use, server: Server, ctx: Context) -> bool:
+def _is_asked(server: Server) -> bool:
     """Whether another module needs the variable."""
-    return use.name == _GETTER and isinstance(use.node, ast.Call)
+    return any(use.name == _GETTER and isinstance(use.node, ast.Call) for use in server.uses if use.module is not server.module)
 
 
 def _kept(server: Server, ctx: Context) -> Iterator[Edit | Import]:

@@ -12,6 +12,7 @@ from ...rewrite.edits import Edit
 from ...rule import Applicability, Context, Finding
 from ...sdk import guards
 from ...sdk.symbols import UNKNOWN
+from ...sdk.types import Instance, members
 from ...sdk.vocabulary import ONLY
 from ...source import Span
 
@@ -29,7 +30,7 @@ def check(fact: Symbol, ctx: Context) -> Iterator[Finding]:
     if fact.use not in _USES:
         return
     owner, _, name = str(fact.key).rpartition(".")
-    if _is_for_both(fact, name, ctx):
+    if _is_for_both(fact, name, ctx) or not _is_first(fact, owner, name, ctx):
         return
     if owner == UNKNOWN:
         if name in ONLY and _may_be_ours(fact, name, ctx) and not ctx.sdk.is_moved(ctx.file.source.path):
@@ -62,6 +63,17 @@ def _is_for_both(fact: Symbol, name: str, ctx: Context) -> bool:
     node = ctx.module.at(fact.span)
     subject = node.value if isinstance(node, ast.Attribute) else node.args[0] if isinstance(node, ast.Call) and node.args else None
     return node is not None and subject is not None and guards.is_asked(node, subject, [_snake(name)], ctx.module)
+
+
+def _is_first(fact: Symbol, owner: str, name: str, ctx: Context) -> bool:
+    """One finding for all the classes that a value may be of."""
+    node = ctx.module.at(fact.span)
+    if not isinstance(node, ast.Attribute):
+        return True
+    api = ctx.sdk.api
+    known = members(ctx.sdk.type(node.value, ctx.module))
+    first = next((one.name for one in known if isinstance(one, Instance) and api.renamed(one.name, name)), owner)
+    return owner in api.bases(first)
 
 
 def _patterns(fact: Symbol, ctx: Context) -> Iterator[Edit]:

@@ -27,7 +27,11 @@ def check(fact: Symbol, ctx: Context) -> Iterator[Finding]:
     owner = str(fact.key).rpartition(".")[0]
     if any(ctx.sdk.api.renamed(owner, name) for name in _old_fields(owner, ctx)):
         for word in _told(fact, ctx):
-            if _literal(word.value, ctx) is None and not isinstance(word.value, ast.Constant) and not ctx.sdk.is_moved(ctx.file.source.path):
+            if (
+                _literal(word.value, ctx) is None
+                and not isinstance(word.value, ast.Constant)
+                and not ctx.sdk.is_moved(ctx.file.source.path)
+            ):
                 yield ctx.finding(fact)
                 return
 
@@ -60,7 +64,9 @@ def _literal(node: ast.expr, ctx: Context) -> ast.expr | None:
         return node
     if isinstance(node, ast.Name):
         bindings = ctx.sdk.inference.bindings(node.id, node, ctx.module)
-        used = [other for other in ctx.module.nodes if isinstance(other, ast.Name) and other.id == node.id and isinstance(other.ctx, ast.Load)]
+        used = [
+            other for other in ctx.module.nodes if isinstance(other, ast.Name) and other.id == node.id and isinstance(other.ctx, ast.Load)
+        ]
         if len(bindings) == 1 and bindings[0].how is How.VALUE and not bindings[0].path and used == [node]:
             return _literal(bindings[0].value, ctx) if isinstance(bindings[0].value, ast.Dict | ast.Set | ast.List | ast.Tuple) else None
     return None

@@ -75,7 +75,9 @@ def _value(node: ast.expr) -> int | None:
 def _knows(fact: Symbol, name: str, code: int, ctx: Context) -> bool:
     """Whether the function looks for the new code as well."""
     node = ctx.module.at(fact.span)
-    above: ast.AST | None = next((one for one in ctx.module.around(node) if isinstance(one, Def | ast.Module)), None) if node is not None else None
+    above: ast.AST | None = (
+        next((one for one in ctx.module.around(node) if isinstance(one, Def | ast.Module)), None) if node is not None else None
+    )
     return above is not None and any(
         (isinstance(inner, ast.Name) and inner.id == name)
         or (isinstance(inner, ast.Attribute) and inner.attr == name and _value(inner) is None)

@@ -87,8 +87,10 @@ def _fold(fact: Symbol, ctx: Context) -> _Fold | None:
         transport = inner.items[0]
     else:
         outer = module.parents.get(inner)
-        if len(inner.items) > 1 or not isinstance(outer, ast.AsyncWith) or len(outer.items) > 1 or outer.body != [inner] or _has_long_text(inner):
+        if not isinstance(outer, ast.AsyncWith) or len(inner.items) > 1 or len(outer.items) > 1 or outer.body != [inner]:
             return None
+        if _has_long_text(inner):
+            return None  # moving it to the left would change it
         transport = outer.items[0]
     server = _server(transport.context_expr, ctx)
     handshake = _handshake(inner, item.optional_vars.id, ctx)
@@ -102,7 +104,8 @@ def _server(node: ast.expr, ctx: Context) -> str | None:
     if not isinstance(known, Function) or not isinstance(node, ast.Call):
         return None
     if known.name in ctx.entry.data["stdio"]:
-        return ctx.module.text(node.args[0]) if len(node.args) == 1 and not node.keywords and not isinstance(node.args[0], ast.Starred) else None
+        alone = len(node.args) == 1 and not node.keywords and not isinstance(node.args[0], ast.Starred)
+        return ctx.module.text(node.args[0]) if alone else None
     return ctx.module.text(node) if known.name in ctx.entry.data["transports"] else None
 
 
@@ -120,10 +123,8 @@ def _handshake(inner: ast.AsyncWith, name: str, ctx: Context) -> ast.Expr | None
     """The one statement that makes the handshake, first of all."""
     calls = [c for c in ctx.module.calls.get("initialize", ()) if any(above is inner for above in ctx.module.around(c))]
     match inner.body[0]:
-        case ast.Expr(value=ast.Await(value=ast.Call(func=ast.Attribute(value=ast.Name(id=used), attr="initialize"), args=[], keywords=[]))) if (
-            used == name and len(calls) == 1
-        ):
-            return inner.body[0]  # type: ignore[return-value]
+        case ast.Expr(value=ast.Await(value=ast.Call(func=ast.Attribute(value=ast.Name(id=used)), args=[], keywords=[]) as call)) as first:
+            return first if used == name and calls == [call] else None
     return None
 
 

@@ -37,7 +37,9 @@ def fix(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit]:
         return
     gone = []
     for word in _words(fact, ctx):
-        argument = next((a for a in call.args if (a.keyword.value if a.keyword else None) == word.arg and (word.arg or a.star == "**")), None)
+        argument = next(
+            (a for a in call.args if (a.keyword.value if a.keyword else None) == word.arg and (word.arg or a.star == "**")), None
+        )
         if argument is None:
             continue
         if word.arg == "message":

@@ -26,7 +26,10 @@ def check(fact: Symbol, ctx: Context) -> Iterator[Finding]:
     if fact.key not in _SERVERS:
         if _lacks_context(fact, node, ctx):
             yield ctx.finding(
-                fact, Applicability.SAFE, message="what runs this by itself has to be given a context in version 2", hint=ctx.entry.hints["context"]
+                fact,
+                Applicability.SAFE,
+                message="what runs this by itself has to be given a context in version 2",
+                hint=ctx.entry.hints["context"],
             )
         return
     edits = _edits(node, ctx)
@@ -95,7 +98,7 @@ def _runs(call: ast.Call, node: ast.Call) -> bool:
 def _picked(above: ast.Subscript, base: ast.AST, module: Module, shape: bool | None = None) -> list[Edit] | None:
     """`result[0]`, `result[1]`: which of the two shapes of version 1 it was, what is done with it tells."""
     index = above.slice
-    if not isinstance(index, ast.Constant) or index.value not in (0, 1) or isinstance(index.value, bool):
+    if not isinstance(index, ast.Constant) or type(index.value) is not int or index.value not in (0, 1):
         return None
     place = shape if shape is not None else _of_pair(above, module)
     end = module.span(base).end
@@ -152,7 +155,6 @@ def _unpacked(statement: ast.Assign, waited: ast.AST, first: ast.Name, second: a
 
 def _named(name: str, statement: ast.Assign, ctx: Context) -> list[Edit] | None:
     module = ctx.module
-    scope = module.scope(statement)
     edits: list[Edit] = []
     uses = [*_uses(name, statement, ctx)]
     # One use that tells the shape tells it for all.

@@ -23,7 +23,8 @@ def check(fact: Symbol, ctx: Context) -> Iterator[Finding]:
     if not ctx.sdk.api.has_new_names(owner) or not _is_first(fact, owner, ctx) or ctx.sdk.is_moved(ctx.file.source.path):
         return
     if name == "__dict__":
-        if not isinstance(ctx.module.parents.get(_node(fact, ctx)), ast.Attribute):
+        node = _node(fact, ctx)
+        if not isinstance(ctx.module.parents.get(node), ast.Attribute) and not (isinstance(node, ast.Call) and _is_taken_back(node, ctx)):
             yield ctx.finding(fact, Applicability.UNSAFE, hint="the fields are listed as a dump by alias does it")
         return
     call = _call(fact, ctx)
@@ -86,7 +87,13 @@ def _is_first(fact: Symbol, owner: str, ctx: Context) -> bool:
     """One finding for all the classes that it may be."""
     node = _node(fact, ctx)
     func = node.func if isinstance(node, ast.Call) else node
-    value = node.args[0] if isinstance(node, ast.Call) and fact.use is SymbolUse.GETATTR else func.value if isinstance(func, ast.Attribute) else None
+    value = (
+        node.args[0]
+        if isinstance(node, ast.Call) and fact.use is SymbolUse.GETATTR
+        else func.value
+        if isinstance(func, ast.Attribute)
+        else None
+    )
     if value is None:
         return False
     names = [one.name for one in members(ctx.sdk.type(value, ctx.module)) if isinstance(one, Instance)]
@@ -118,7 +125,8 @@ def _is_dump(node: ast.expr) -> bool:
 def _reads_meta(call: ast.Call, ctx: Context) -> bool:
     """Whether code near by speaks of the key `meta`: by alias it is `_meta`, as on the wire."""
     around = ctx.module.function(call) or call
-    return any(isinstance(node, ast.Constant) and node.value == "meta" for node in descend(around))
+    own = {*descend(call)}
+    return any(isinstance(node, ast.Constant) and node.value == "meta" and node not in own for node in descend(around))
 
 
 def _has_own_aliases(call: ast.Call, ctx: Context) -> bool:

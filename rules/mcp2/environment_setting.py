@@ -16,14 +16,14 @@ def check(fact: Symbol, ctx: Context) -> Iterator[Finding]:
         match node:
             case ast.Subscript(value=ast.Attribute(attr="environ"), slice=ast.Constant(value=str(name)), ctx=ast.Store()):
                 place: ast.AST = node
-            case ast.Call(func=ast.Attribute(value=ast.Attribute(attr="environ"), attr="setdefault"), args=[ast.Constant(value=str(name)), *_]):
+            case ast.Call(
+                func=ast.Attribute(value=ast.Attribute(attr="environ"), attr="setdefault"), args=[ast.Constant(value=str(name)), *_]
+            ):
                 place = node
             case _:
                 continue
         if name in ctx.entry.data["names"] and not _is_read(name, ctx):
-            yield ctx.finding(
-                fact, Applicability.MANUAL, message=ctx.entry.message.replace("{word}", name), span=ctx.module.span(place)
-            )
+            yield ctx.finding(fact, Applicability.MANUAL, message=ctx.entry.message.replace("{word}", name), span=ctx.module.span(place))
 
 
 def _is_read(name: str, ctx: Context) -> bool:

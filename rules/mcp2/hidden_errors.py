@@ -27,11 +27,11 @@ _TEXT = '''class {name}(MCPServer):
         except UnexpectedToolError as error:
             raise ToolError(f"Error executing tool {{name}}: {{error.__cause__}}") from error.__cause__
 '''
-_REFUSED = '''        except MCPError as error:
+_REFUSED = """        except MCPError as error:
             if isinstance(error, UrlElicitationRequiredError):
                 raise
             raise ToolError(f"Error executing tool {name}: {error}") from error
-'''
+"""
 _SHOWN = 3
 _EXCEPTIONS = "mcp.server.mcpserver.exceptions"
 
@@ -159,7 +159,27 @@ def _is_held(node: ast.AST, handler: Handler) -> bool:
     return False
 
 
-_SAFE_NAMES = frozenset({"str", "len", "print", "repr", "isinstance", "list", "dict", "set", "tuple", "bool", "range", "sorted", "min", "max", "sum", "any", "all"})
+_SAFE_NAMES = frozenset(
+    {
+        "str",
+        "len",
+        "print",
+        "repr",
+        "isinstance",
+        "list",
+        "dict",
+        "set",
+        "tuple",
+        "bool",
+        "range",
+        "sorted",
+        "min",
+        "max",
+        "sum",
+        "any",
+        "all",
+    }
+)
 _SAFE_METHODS = frozenset(
     {
         "append", "debug", "endswith", "error", "extend", "get", "info", "isoformat", "items", "join", "keys", "lower", "now", "replace",
@@ -172,7 +192,9 @@ def _is_harmless(node: ast.AST) -> bool:
     """Calls that do not fail on what they are commonly given, and errors that have a text for the client."""
     match node:
         case ast.Call(func=ast.Name(id=name)):
-            return name in _SAFE_NAMES or name in ("ToolError", "ResourceError") or name.endswith(("Error", "Exception", "Result", "Content"))
+            return (
+                name in _SAFE_NAMES or name in ("ToolError", "ResourceError") or name.endswith(("Error", "Exception", "Result", "Content"))
+            )
         case ast.Call(func=ast.Attribute(attr=attr)):
             return attr in _SAFE_METHODS
         case ast.Subscript(slice=ast.Slice() | ast.Tuple()):

@@ -61,7 +61,7 @@ def _opened(call: ast.Call, ctx: Context) -> _Opened | None:
     entered: ast.withitem | ast.Call
     if isinstance(above, ast.withitem) and isinstance(ctx.module.parents.get(above), ast.AsyncWith):
         entered = above
-    elif isinstance(above, ast.Call) and isinstance(above.func, ast.Attribute) and above.func.attr == "enter_async_context" and _is_line(above, ctx):
+    elif isinstance(above, ast.Call) and _is_line(above, ctx):
         entered = above
     else:
         return None
@@ -71,7 +71,9 @@ def _opened(call: ast.Call, ctx: Context) -> _Opened | None:
         return None  # a name for all streams: who knows what is taken from it
     if target is not None and (len(target.elts) != 3 or _is_used(target.elts[2], ctx)):
         return None
-    if arguments is None or "httpx_client_factory" in arguments or any(not _is_seconds(arguments.get(name), ctx) for name in ("timeout", "sse_read_timeout")):
+    if arguments is None or "httpx_client_factory" in arguments:
+        return None
+    if not all(_is_seconds(arguments.get(name), ctx) for name in ("timeout", "sse_read_timeout")):
         return None
     return _Opened(call, entered, target, arguments)
 
@@ -88,7 +90,7 @@ def _reopened(opened: _Opened, ctx: Context) -> Iterator[Edit | Import]:
     if made is None:
         yield Edit(span, f"{_NEW}({url}{more})")
         return
-    name = _free("http_client", opened.call, ctx)
+    name = _free("http_client", ctx)
     opening = f"{_NEW}({url}, http_client={name}{more})"
     yield Import(_MODULE, _MAKES)
     if "Timeout" in made:
@@ -159,7 +161,9 @@ def _bound(entering: ast.Call, ctx: Context) -> ast.expr | None:
 
 
 def _is_line(entering: ast.Call, ctx: Context) -> bool:
-    """Whether entering is all that a statement does, so that another one can stand before it."""
+    """Whether entering on a stack is all that a statement does, so that another one can stand before it."""
+    if not isinstance(entering.func, ast.Attribute) or entering.func.attr != "enter_async_context":
+        return False
     waited = ctx.module.parents.get(entering)
     statement = ctx.module.parents.get(waited) if isinstance(waited, ast.Await) else None
     return isinstance(statement, ast.Assign | ast.Expr)
@@ -192,6 +196,6 @@ def _is_bracketed(holder: ast.AsyncWith, ctx: Context) -> bool:
     return re.fullmatch(r"async\s+with\s*\(\s*", text) is not None
 
 
-def _free(name: str, node: ast.AST, ctx: Context) -> str:
-    taken = {one.id for one in ctx.module.nodes if isinstance(one, ast.Name)} | {one.arg for one in ctx.module.nodes if isinstance(one, ast.arg)}
+def _free(name: str, ctx: Context) -> str:
+    taken = {one.id if isinstance(one, ast.Name) else one.arg for one in ctx.module.nodes if isinstance(one, ast.Name | ast.arg)}
     return name if name not in taken else f"mcp_{name}"

@@ -91,7 +91,8 @@ def _edits(field: _Field, ctx: Context) -> Iterator[Edit | Import]:
         return
     elif isinstance(value, ast.Constant | ast.Name | ast.Attribute | ast.UnaryOp | ast.Tuple):
         span = module.span(value)
-        yield Edit(Span(span.start, span.start), f"{name}(")
+        # Type checkers take the first argument for no default.
+        yield Edit(Span(span.start, span.start), f"{name}(default=")
         yield Edit(Span(span.end, span.end), f", {alias})")
     elif isinstance(value, ast.List | ast.Dict) and not ast.unparse(value).strip("[]{}"):
         yield Edit(module.span(value), f"{name}(default_factory={'list' if isinstance(value, ast.List) else 'dict'}, {alias})")

@@ -130,11 +130,17 @@ def _successor(here: Place, api: Api, entry: Entry) -> Place | None:
         return here
     module = _moved_module(here.module, entry)
     if api.stays(module, here.name):
-        return Place(module, here.name)
+        home, _, last = canonical.rpartition(".")
+        # A module that only uses a name itself does not offer it; a package does.
+        package = any(name.startswith(f"{module}.") for name in api.new["modules"])
+        offered = package or canonical.startswith(("mcp.types.", f"{here.module}."))
+        return Place(module, here.name) if offered or last != here.name or not api.stays(home, last) else Place(home, last)
     root = canonical.partition(".")[0]
     if root != "mcp":
         home = next((package for package in _PACKAGES if canonical.startswith(f"{package}.")), "")
         return Place(home or canonical.rpartition(".")[0], here.name) if home else None
+    if api.was("mcp.types", here.name) and api.stays("mcp.types", here.name):
+        return Place("mcp.types", here.name)  # an alias, which has no home of its own
     # The same thing under another roof.
     for name, exports in api.new["modules"].items():
         if exports.get(here.name) == canonical and "._" not in name:

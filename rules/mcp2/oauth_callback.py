@@ -27,9 +27,11 @@ def check(fact: Symbol, ctx: Context) -> Iterator[Finding]:
     if function is None:
         yield ctx.finding(fact, Applicability.MANUAL, span=ctx.module.span(handed))
     elif pairs := _pairs(function):
-        yield ctx.finding(fact, Applicability.SAFE, span=ctx.module.span(handed)) if all(
-            len(pair.elts) == 2 for pair in pairs
-        ) else ctx.finding(fact, Applicability.MANUAL, span=ctx.module.span(handed))
+        yield (
+            ctx.finding(fact, Applicability.SAFE, span=ctx.module.span(handed))
+            if all(len(pair.elts) == 2 for pair in pairs)
+            else ctx.finding(fact, Applicability.MANUAL, span=ctx.module.span(handed))
+        )
 
 
 def fix(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit | Import]:

@@ -18,7 +18,11 @@ _IDLE = (ast.Constant, ast.Name, ast.Attribute, ast.Dict, ast.List, ast.Tuple, a
 
 def check(fact: Symbol, ctx: Context) -> Iterator[Finding]:
     if fact.use is SymbolUse.READ and str(fact.key).endswith(".is_binary"):
-        yield ctx.finding(fact, Applicability.SAFE if fact.sure else Applicability.UNSAFE, message="a file resource has an encoding instead of `is_binary` in version 2")
+        yield ctx.finding(
+            fact,
+            Applicability.SAFE if fact.sure else Applicability.UNSAFE,
+            message="a file resource has an encoding instead of `is_binary` in version 2",
+        )
         return
     for word in _words(fact, ctx):
         if word.arg in ctx.entry.data["binary"]:

@@ -56,7 +56,10 @@ def fix(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit]:
 
 def _given(fact: Symbol, ctx: Context) -> Iterator[ast.expr]:
     node = ctx.module.at(fact.span)
-    if fact.use is SymbolUse.CALL and isinstance(node, ast.Call):
+    if fact.use is not SymbolUse.CALL or not isinstance(node, ast.Call):
+        return
+    # What is read or taken apart where it is made is never listed by a server.
+    if not isinstance(ctx.module.parents.get(node), ast.Attribute | ast.Match | ast.Compare):
         yield from (word.value for word in node.keywords if word.arg in _SCHEMAS)
 
 

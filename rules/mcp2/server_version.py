@@ -95,19 +95,19 @@ def _moves(node: ast.AST | None, statement: ast.Assign, ctx: Context) -> Server 
     return None
 
 
-def _is_early(value: ast.expr, made: ast.stmt, ctx: Context) -> bool:
+def _is_early(value: ast.expr, made: ast.stmt | None, ctx: Context) -> bool:
     """Whether a value is the same when it is worked out before the server is made."""
     for inside in ast.walk(value):
         if isinstance(inside, ast.Name):
             bindings = ctx.sdk.inference.bindings(inside.id, inside, ctx.module)
-            if not all(binding.how in (How.IMPORTED, How.PARAMETER) or _line(binding.node) < made.lineno for binding in bindings):
+            if not all(binding.how in (How.IMPORTED, How.PARAMETER) or _line(binding.node) < _line(made) for binding in bindings):
                 return False
         elif isinstance(inside, ast.Await | ast.Yield | ast.NamedExpr):
             return False
     return True
 
 
-def _line(node: ast.AST) -> int:
+def _line(node: ast.AST | None) -> int:
     return getattr(node, "lineno", 0)
 
 

@@ -43,6 +43,5 @@ def _is_path(name: str, handler: Handler, ctx: Context) -> bool:
             called = node.func.attr if isinstance(node.func, ast.Attribute) else node.func.id if isinstance(node.func, ast.Name) else ""
             if called in ctx.entry.data["joined"] and any(isinstance(a, ast.Name) and a.id == name for a in node.args):
                 # `", ".join(name)` is no path.
-                if called != "join" or (isinstance(node.func, ast.Attribute) and not isinstance(node.func.value, ast.Constant)):
-                    return True
+                return not (called == "join" and isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Constant))
     return False

@@ -89,7 +89,8 @@ def _seconds(value: ast.expr, ctx: Context) -> str | None:
         return None
     if not value.args and len(value.keywords) == 1 and value.keywords[0].arg == "seconds":
         return ctx.module.text(value.keywords[0].value)
-    named = {**{keyword.arg: keyword.value for keyword in value.keywords}, **dict(zip(_UNITS, value.args, strict=False))}
+    named: dict[str | None, ast.expr] = {keyword.arg: keyword.value for keyword in value.keywords}
+    named.update(zip(_UNITS, value.args, strict=False))
     numbers = {}
     for name, node in named.items():
         if name not in _UNITS or not isinstance(node, ast.Constant) or not isinstance(node.value, int | float):

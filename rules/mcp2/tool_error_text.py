@@ -6,14 +6,13 @@ import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
-from ...facts.model import Symbol
+from ...facts.model import Symbol, SymbolUse
 from ...rewrite.edits import Edit
-from ...rule import Applicability, Context, Finding, Import
+from ...rule import Applicability, Context, Finding, Import, Severity
 from ...sdk.escapes import builtin, expected_class, is_caught, is_expected
 from ...sdk.handlers import Handler, handlers, own_nodes
 from ...sdk.modules import Module
 from ...sdk.types import OWN, ClassOf, Instance, members
-from ...source import Span
 
 if TYPE_CHECKING:
     from ...rewrite.tree import Tree
@@ -35,7 +34,16 @@ def check(fact: Symbol, ctx: Context) -> Iterator[Finding]:
     for handler in _of(fact, ctx):
         message = ctx.entry.message.replace("{name}", handler.function.name)
         for raised in _raised(handler, ctx):
-            fits = handler.is_plain and _is_free(handler, raised, ctx)
+            if _is_typed(raised, ctx):
+                yield ctx.finding(
+                    fact,
+                    message="an error of the protocol raises in the client in version 2, where it was a result of the tool",
+                    severity=Severity.WARNING,
+                    span=ctx.module.span(raised.statement),
+                    hint=ctx.entry.hints["typed"],
+                )
+                continue
+            fits = _fits(handler, raised, ctx)
             yield ctx.finding(
                 fact,
                 Applicability.SAFE if fits else Applicability.MANUAL,
@@ -47,7 +55,7 @@ def check(fact: Symbol, ctx: Context) -> Iterator[Finding]:
 def fix(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit | Import]:
     for handler in _of(fact, ctx):
         for raised in _raised(handler, ctx):
-            if handler.is_plain and _is_free(handler, raised, ctx):
+            if _fits(handler, raised, ctx) and not _is_typed(raised, ctx):
                 yield from _renamed(handler, raised, ctx)
 
 
@@ -96,6 +104,8 @@ def _known(statement: ast.Raise, call: ast.Call, ctx: Context) -> Raised | None:
     if len(known) == 1 and isinstance(known[0], ClassOf) and known[0].name in data["errors"]:
         text = _message(call, module, ctx)
         return Raised(statement, call, text, True, "McpError") if text else None
+    if {"McpError", "MCPError"} & {*expected_class(call.func, module, ctx.sdk)}:
+        return Raised(statement, call, "", True, "McpError")  # a class of the project's own
     if len(call.args) != 1 or call.keywords:
         return None
     text = module.text(call.args[0])
@@ -148,6 +158,25 @@ def _message(call: ast.Call, module: Module, ctx: Context) -> str:
             word = next((word.value for word in keywords if word.arg == "message"), None)
             return module.text(word) if word is not None else ""
     return ""
+
+
+def _fits(handler: Handler, raised: Raised, ctx: Context) -> bool:
+    return handler.is_plain and _is_free(handler, raised, ctx)
+
+
+def _is_typed(raised: Raised, ctx: Context) -> bool:
+    """Whether codes and data of protocol errors are meant: the error has data, or the file has error classes of its own."""
+    if raised.name != "McpError" or not raised.text:
+        return raised.name == "McpError"
+    errors = ctx.entry.data["errors"]
+    if any(isinstance(fact, Symbol) and fact.use is SymbolUse.BASE and fact.key in errors for fact in ctx.file.facts):
+        return True
+    made: list[ast.AST | None] = [raised.call]
+    for argument in raised.call.args:
+        if isinstance(argument, ast.Name):
+            made += [binding.value for binding in ctx.sdk.inference.bindings(argument.id, argument, ctx.module)]
+    words = [word for node in made if node is not None for word in ast.walk(node) if isinstance(word, ast.keyword)]
+    return any(word.arg == "data" for word in words)
 
 
 def _is_free(handler: Handler, raised: Raised, ctx: Context) -> bool:

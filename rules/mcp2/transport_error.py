@@ -8,6 +8,9 @@ from collections.abc import Iterator
 from ...facts.model import Symbol, SymbolUse
 from ...rule import Applicability, Context, Finding
 
+# `except*`, where the running Python knows it.
+_TRY: tuple[type[ast.Try], ...] = (ast.Try, *((ast.TryStar,) if hasattr(ast, "TryStar") else ()))
+
 
 def check(fact: Symbol, ctx: Context) -> Iterator[Finding]:
     node = ctx.module.at(fact.span)
@@ -17,7 +20,7 @@ def check(fact: Symbol, ctx: Context) -> Iterator[Finding]:
     for above in ctx.module.around(node):
         if isinstance(above, ast.FunctionDef | ast.AsyncFunctionDef):
             return
-        if isinstance(above, ast.Try | ast.TryStar) and child in above.body:
+        if isinstance(above, _TRY) and child in above.body:
             for handler in above.handlers:
                 for caught in handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]:
                     if caught is not None and _is_httpx(caught, ctx) and not _uses_httpx(above, ctx):
@@ -34,7 +37,7 @@ def _is_httpx(node: ast.expr, ctx: Context) -> bool:
     return False
 
 
-def _uses_httpx(node: ast.Try | ast.TryStar, ctx: Context) -> bool:
+def _uses_httpx(node: ast.Try, ctx: Context) -> bool:
     """Whether the block makes requests of its own, so that the clause may be about those."""
     inside = (part for statement in node.body for part in ast.walk(statement))
     return any(isinstance(part, ast.Attribute) and _is_httpx(part, ctx) for part in inside)

@@ -25,6 +25,7 @@ _LOCAL_ONLY = (
     ")",
 )
 _WIDTH = 100
+_MANY = 3
 
 
 def check(fact: Symbol, ctx: Context) -> Iterator[Finding]:
@@ -34,6 +35,8 @@ def check(fact: Symbol, ctx: Context) -> Iterator[Finding]:
     if name == "__init__":
         yield from _inherited(fact, ctx)
         return
+    if name == "settings" and (lost := _unclaimed(fact, ctx)) is not None:
+        yield ctx.finding(fact, Applicability.MANUAL, span=ctx.module.span(lost), hint=ctx.entry.hints["unsure"])
     for options in plans(ctx.sdk, ctx.entry.data):
         for span in _places(fact, options, ctx):
             problem = options.problem
@@ -69,6 +72,15 @@ def _inherited(fact: Symbol, ctx: Context) -> Iterator[Finding]:
     for word in node.keywords if isinstance(node, ast.Call) else ():
         if word.arg in MOVED:
             yield ctx.finding(fact, Applicability.MANUAL, span=ctx.module.span(word), hint=ctx.entry.hints["subclass"])
+
+
+def _unclaimed(fact: Symbol, ctx: Context) -> ast.AST | None:
+    """A setting that is gone, of a server that is made nobody knows where."""
+    node = ctx.module.at(fact.span)
+    above = ctx.module.parents.get(node) if node is not None else None
+    if not isinstance(above, ast.Attribute) or above.attr not in MOVED:
+        return None
+    return None if any(use.node is node for server in ctx.sdk.servers for use in server.uses) else above
 
 
 def _places(fact: Symbol, options: Options, ctx: Context) -> Iterator[Span]:
@@ -115,24 +127,31 @@ def _made(options: Options, tree: Tree, ctx: Context) -> Iterator[Edit | Import]
     own = [argument for argument in found.args if argument.keyword is not None and argument.keyword.value in options.given]
     if options.shared and not options.shared.made:
         yield from _hoisted(options, module)
-        yield Import("typing", "Any")
+        if not options.shared.attached:
+            yield Import("typing", "Any")
         if options.shared.guarded:
             yield Import("mcp.server.transport_security", "TransportSecuritySettings")
-        if own:
+        if options.shared.attached:
+            pass  # the constructor keeps its own until all have theirs
+        elif own:
             first, *rest = own
             yield Edit(tree.span(first), f"**{options.shared.name}")
             yield from calls.drop(tree, found, rest)
         else:
             yield from calls.add(tree, found, [f"**{options.shared.name}"])
     elif options.is_settled:
-        if options.shared:
-            own = [argument for argument in found.args if argument.star == "**" and tree.source.slice(tree.span(argument.value)) == options.shared.name]
+        if options.shared and not options.shared.attached:
+            own = [
+                argument
+                for argument in found.args
+                if argument.star == "**" and tree.source.slice(tree.span(argument.value)) == options.shared.name
+            ]
         yield from calls.drop(tree, found, own)
 
 
 def _hoisted(options: Options, module: Module) -> Iterator[Edit]:
-    """The options as a dict of their own, before the statement that makes the server."""
-    from ...rewrite.lines import indent_of, line_start
+    """The options as a dict of their own, before the statement that makes the server, or as an attribute of the server."""
+    from ...rewrite.lines import indent_of, line_start, next_line
 
     assert options.shared is not None
     statement = module.statement(options.server.call)
@@ -152,15 +171,23 @@ def _hoisted(options: Options, module: Module) -> Iterator[Edit]:
             f"{_LOCAL_ONLY[-1]},",
         ]
     newline = module.source.newline
-    head = f"{options.shared.name}: dict[str, Any] ="
+    head, tail = f"{options.shared.name}: dict[str, Any] = ", ""
+    if options.shared.attached and isinstance(statement, ast.Assign):
+        head, tail = f'setattr({module.text(statement.targets[0])}, "{options.shared.name}", ', ")"
     flat = "{" + " ".join(entries).removesuffix(",") + "}"
-    if len(entries) < 3 and "\n" not in flat and not any("# " in entry for entry in entries) and len(indent) + len(head) + 1 + len(flat) <= _WIDTH:
-        text = f"{head} {flat}{newline}"
+    plain = len(entries) < 3 and "\n" not in flat and not any("# " in entry for entry in entries)
+    if plain and len(indent) + len(head) + len(flat) + len(tail) <= _WIDTH:
+        text = f"{indent}{head}{flat}{tail}{newline}"
     else:
         lines = newline.join(f"{indent}    {entry}" for entry in entries)
-        text = f"{head} {{{newline}{lines}{newline}{indent}}}{newline}"
-    at = line_start(module.source, start)
-    yield Edit(Span(at, at), f"{indent}{text}")
+        text = f"{indent}{head}{{{newline}{lines}{newline}{indent}}}{tail}{newline}"
+    if options.shared.attached:
+        at = next_line(module.source, module.span(statement).end)
+        gap = "" if module.source.utf8[:at].endswith((b"\n", b"\r")) else newline
+        yield Edit(Span(at, at), gap + text)
+    else:
+        at = line_start(module.source, start)
+        yield Edit(Span(at, at), text)
 
 
 # -- the settings ------------------------------------------------------------------
@@ -200,9 +227,9 @@ def _written(text: str, node: ast.expr, module: Module) -> Edit:
         return Edit(span, text)
     data = module.source.utf8
     plain = text.strip("\"'")
-    if data[span.start - 1 : span.end + 1] == b"{%s}" % data[span.start : span.end] and (text.isdigit() or text[1:-1] == plain):
-        if not any(mark in plain for mark in "{}\\\"'"):
-            return Edit(Span(span.start - 1, span.end + 1), plain)
+    alone = data[span.start - 1 : span.end + 1] == b"{%s}" % data[span.start : span.end]
+    if alone and (text.isdigit() or text[1:-1] == plain) and not any(mark in plain for mark in "{}\\\"'"):
+        return Edit(Span(span.start - 1, span.end + 1), plain)
     outer = module.text(string).lstrip("rRfFbBuU")[:1]
     return Edit(span, text.replace('"', "'") if outer == '"' else text)
 
@@ -243,10 +270,23 @@ def _words(sink: Sink, names: list[str], options: Options) -> Iterator[tuple[str
         if where is not None:
             yield f"**{where.text}", (*_inserted(where),)
         return
+    picked = _picked(names, sink, options)
+    if picked is not None and len(names) >= _MANY:
+        yield f"**{picked.text}", (*_inserted(picked),)
+        return
     for name in names:
         value = options.value(name, sink.use)
         if value is not None:
             yield f"{name}={value.text}", (*_inserted(value),)
+
+
+def _picked(names: list[str], sink: Sink, options: Options) -> Reach | None:
+    """Some of the options that are kept together, as a dict."""
+    where = options.reach(options.shared.name, sink.use) if options.shared else None
+    if where is None:
+        return None
+    listed = ", ".join(f'"{name}"' for name in names)
+    return Reach(f"{{name: {where.text}[name] for name in ({listed})}}", where.inserts)
 
 
 def _chosen(sink: Sink, names: list[str], options: Options, tree: Tree, ctx: Context) -> Iterator[Edit]:
@@ -255,7 +295,8 @@ def _chosen(sink: Sink, names: list[str], options: Options, tree: Tree, ctx: Con
     from ...rewrite.lines import indent_of, line_start
 
     module, node = ctx.module, sink.call
-    assert node is not None and sink.transport is not None
+    assert node is not None
+    assert sink.transport is not None
     found = calls.at(tree, module.span(node))
     if found is None:
         return
@@ -274,12 +315,16 @@ def _chosen(sink: Sink, names: list[str], options: Options, tree: Tree, ctx: Con
     for kind, accepted in by_transport.items():
         texts[kind], edits = _packed(accepted, sink, options)
         yield from edits
-    different = {text for text in texts.values()}
+    different = {*texts.values()}
     if len(different) == 1:
-        test = f'{transport} == "stdio"' if isinstance(sink.transport, ast.Name | ast.Attribute) or not sink.is_pure else f'({transport}) == "stdio"'
+        test = (
+            f'{transport} == "stdio"'
+            if isinstance(sink.transport, ast.Name | ast.Attribute) or not sink.is_pure
+            else f'({transport}) == "stdio"'
+        )
         word = f"**({{}} if {test} else {different.pop()})" if "stdio" in sink.kinds else f"**{different.pop()}"
         if isinstance(sink.transport, ast.IfExp) and sink.is_pure and "stdio" in sink.kinds:
-            word = _by_test(sink.transport, [*texts.values()][0], module) or word
+            word = _by_test(sink.transport, next(iter(texts.values())), module) or word
     else:
         pairs = ", ".join(f'"{kind}": {text}' for kind, text in texts.items())
         word = f"**{{{pairs}}}.get({transport}, {{}})"
@@ -303,7 +348,11 @@ def _packed(names: list[str], sink: Sink, options: Options) -> tuple[str, tuple[
         where = options.reach(options.shared.name, sink.use)
         if where is not None:
             return where.text, (*_inserted(where),)
-    pairs, edits = [], []
+    picked = _picked(names, sink, options)
+    if picked is not None and len(names) > 1:
+        return picked.text, (*_inserted(picked),)
+    pairs: list[str] = []
+    edits: list[Edit] = []
     for name in names:
         value = options.value(name, sink.use)
         if value is not None:

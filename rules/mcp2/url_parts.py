@@ -21,7 +21,11 @@ _USES = (SymbolUse.READ, SymbolUse.GETATTR)
 
 def check(fact: Symbol, ctx: Context) -> Iterator[Finding]:
     if fact.use in _USES:
-        yield ctx.finding(fact, Applicability.SAFE if fact.sure else Applicability.UNSAFE, message=f"`{str(fact.key).rpartition('.')[2]}` is read of a URI, which is plain text in version 2 of the SDK")
+        yield ctx.finding(
+            fact,
+            Applicability.SAFE if fact.sure else Applicability.UNSAFE,
+            message=f"`{str(fact.key).rpartition('.')[2]}` is read of a URI, which is plain text in version 2 of the SDK",
+        )
 
 
 def fix(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit | Import]:
@@ -40,7 +44,9 @@ def fix(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit | Import]:
 def _spelled(ctx: Context) -> str:
     """The name under which the file has the class already."""
     for name, bindings in ctx.module.scopes[ctx.module.tree].bindings.items():
-        if len(bindings) == 1 and bindings[0].how is How.IMPORTED and isinstance(bindings[0].node, ast.alias):
-            if bindings[0].target.endswith(".AnyUrl") and ctx.sdk.inference.dotted_name(bindings[0].target, ctx.module) == ClassOf(URL):
-                return name
+        binding = bindings[0]
+        if len(bindings) > 1 or binding.how is not How.IMPORTED or not binding.target.endswith(".AnyUrl"):
+            continue
+        if ctx.sdk.inference.dotted_name(binding.target, ctx.module) == ClassOf(URL):
+            return name
     return ""

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from ...facts.model import Symbol, SymbolUse
 from ...rewrite.edits import Edit
 from ...rule import Applicability, Context, Finding, Import
-from ...source import Span
 
 if TYPE_CHECKING:
     from ...rewrite.tree import Tree
@@ -46,7 +45,9 @@ def fix(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit | Import]:
     others = [file for path, file in ctx.project.files.items() if path != ctx.file.source.path]
     local = node.asname or node.name
     shared = renames.is_shared(local, [node], module, ctx.sdk.inference, others)
-    names = {_name(use, latest, ctx) for use in _uses(fact, ctx)} or {"LATEST_HANDSHAKE_VERSION" if latest else "HANDSHAKE_PROTOCOL_VERSIONS"}
+    names = {_name(use, latest, ctx) for use in _uses(fact, ctx)} or {
+        "LATEST_HANDSHAKE_VERSION" if latest else "HANDSHAKE_PROTOCOL_VERSIONS"
+    }
     if shared or node.asname is not None or not _is_plain(statement, ctx) or not [*_uses(fact, ctx)]:
         # One name for all: that of the handshake, as it was.
         name = names.pop() if len(names) == 1 else "HANDSHAKE_PROTOCOL_VERSIONS"
@@ -84,9 +85,10 @@ def _uses(fact: Symbol, ctx: Context) -> Iterator[ast.AST]:
     elif isinstance(node, ast.alias):
         name = node.asname or node.name
         for other in ctx.module.nodes:
-            if isinstance(other, ast.Name) and other.id == name and isinstance(other.ctx, ast.Load):
-                if any(binding.node is node for binding in ctx.sdk.inference.bindings(name, other, ctx.module)):
-                    yield other
+            if not isinstance(other, ast.Name) or other.id != name or not isinstance(other.ctx, ast.Load):
+                continue
+            if any(binding.node is node for binding in ctx.sdk.inference.bindings(name, other, ctx.module)):
+                yield other
 
 
 def _name(node: ast.AST, latest: bool, ctx: Context) -> str:
@@ -117,6 +119,8 @@ def _spelled(node: ast.AST, name: str, ctx: Context) -> str:
 def _changes(node: ast.AST, ctx: Context) -> bool:
     """Whether the list is changed in place."""
     above = ctx.module.parents.get(node)
-    return (isinstance(above, ast.Attribute) and above.attr in _CHANGES) or (
-        isinstance(above, ast.Subscript) and above.value is node and not isinstance(above.ctx, ast.Load)
-    ) or (isinstance(above, ast.AugAssign) and above.target is node)
+    return (
+        (isinstance(above, ast.Attribute) and above.attr in _CHANGES)
+        or (isinstance(above, ast.Subscript) and above.value is node and not isinstance(above.ctx, ast.Load))
+        or (isinstance(above, ast.AugAssign) and above.target is node)
+    )

@@ -50,7 +50,7 @@ def fix(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit | Import]:
             yield from _pattern(fact, ctx)
         case SymbolUse.CALL:
             yield from _called(fact, ctx)
-        case SymbolUse.READ if str(fact.key).endswith(".root"):
+        case SymbolUse.READ | SymbolUse.STORE if str(fact.key).endswith(".root"):
             node = ctx.module.at(fact.span)
             if isinstance(node, ast.Attribute):
                 yield Edit(Span(_end(node.value, ctx), fact.span.end))
@@ -78,6 +78,9 @@ def _root(fact: Symbol, owner: str, ctx: Context) -> Iterator[Finding]:
             return
     if fact.use is SymbolUse.READ:
         yield ctx.finding(fact, Applicability.SAFE if fact.sure else Applicability.UNSAFE)
+    elif isinstance(ctx.module.parents.get(node), ast.Assign):
+        # Who holds the wrapper saw the new message; a name that is given it is another matter.
+        yield ctx.finding(fact, Applicability.UNSAFE, hint=ctx.entry.hints["given"])
     else:
         yield ctx.finding(fact)
 

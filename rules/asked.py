@@ -1,0 +1,34 @@
+"""Which findings about questions and changes the rules of the SDK have, so that the others keep silent."""
+
+from __future__ import annotations
+
+from ..facts.model import Call, Opening, Symbol, SymbolUse
+from ..rule import Context
+
+_SESSION = "mcp.server.session.ServerSession."
+
+
+def is_told(fact: Call | Opening, ctx: Context) -> bool:
+    """Whether a rule of the SDK reports the same place, and knows what to write there."""
+    if ctx.project.sdk is None:
+        return False
+    from ..rewrite import questions, rounds
+
+    known = questions.questions(ctx.project)
+    if isinstance(fact, Opening):
+        verdicts = (rounds.verdict(question, ctx.project) for question in known.all)
+        openings = (opening for verdict in verdicts for opening in verdict.openings)
+        return any(one.module.path == ctx.file.source.path and one.module.span(one.handler) == fact.span for one in openings)
+    # What `fix` has written asks whichever client can be asked.
+    if ctx.file.source.path.rpartition("/")[2] == questions.FILE_NAME or fact.receiver.startswith(f"{rounds.NAME}.asker("):
+        return True
+    symbols = (other for other in ctx.project.of(ctx.file.source.path, Symbol) if other.use is SymbolUse.CALL)
+    return any(other.span == fact.span and known.at(ctx.file.source.path, other) is not None for other in symbols)
+
+
+def is_told_elsewhere(fact: Call, ctx: Context) -> bool:
+    """Whether a rule of the SDK looks after what is sent through one of its sessions."""
+    if ctx.project.sdk is None:
+        return False
+    symbols = ctx.project.of(ctx.file.source.path, Symbol)
+    return any(other.span == fact.span and other.use is SymbolUse.CALL and str(other.key).startswith(_SESSION) for other in symbols)

@@ -1,0 +1,41 @@
+"""An action goes on although its user could not be asked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from ...facts.model import Symbol
+from ...rewrite import questions, resolvers, rounds
+from ...rewrite.edits import Edit
+from ...rule import Applicability, Context, Finding, Import
+
+if TYPE_CHECKING:
+    from ...rewrite.tree import Tree
+
+
+def check(fact: Symbol, ctx: Context) -> Iterator[Finding]:
+    known = questions.questions(ctx.project)
+    question = known.at(ctx.file.source.path, fact)
+    if question is None:
+        return
+    verdict = rounds.verdict(question, ctx.project)
+    earlier = known.all[: known.all.index(question)]
+    told = {opening.handler for one in earlier if one.module is question.module for opening in rounds.verdict(one, ctx.project).openings}
+    for opening in verdict.openings:
+        if opening.handler in told:
+            continue  # one handler for several questions
+        # What lies in another file is told here, where the question is.
+        here = opening.module is question.module
+        span = opening.module.span(opening.handler) if here else fact.span
+        how = Applicability.SAFE if verdict.plan is not None else Applicability.MANUAL
+        yield ctx.finding(fact, how, span=span)
+
+
+def fix(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit | Import]:
+    # The same edits as those of the question: both findings are gone with them.
+    known = questions.questions(ctx.project)
+    question = known.at(ctx.file.source.path, fact)
+    verdict = rounds.verdict(question, ctx.project) if question is not None else None
+    if verdict is not None and verdict.plan is not None and verdict.openings:
+        yield from resolvers.edits(verdict.plan, tree, known)
