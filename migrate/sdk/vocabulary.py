@@ -30,8 +30,9 @@ ONLY = frozenset(
 CLASSES = frozenset(
     {
         "AnyFunction", "AnyUrl", "BlobResourceContents", "ClientNotification", "ClientRequest", "ClientResult", "ClientSession",
-        "ClientSessionGroup", "ClientCredentialsOAuthProvider", "Content", "Context", "Cursor", "Elicit", "ElicitationResult", "EmbeddedResource",
-        "FastMCP", "FastMCPError", "FileResource", "FunctionResource", "HttpResource", "DirectoryResource", "JSONRPCMessage", "MCPServer",
+        "ClientSessionGroup", "ClientCredentialsOAuthProvider", "Content", "Context", "Cursor", "Elicit", "ElicitationResult",
+        "EmbeddedResource", "FastMCP", "FastMCPError", "FileResource", "FunctionResource", "HttpResource",
+        "DirectoryResource", "JSONRPCMessage", "MCPServer",
         "McpError", "Meta", "OAuthClientProvider", "OAuthClientMetadata", "OAuthClientInformationFull", "PrivateKeyJWTOAuthProvider",
         "RFC7523OAuthClientProvider", "ReadResourceRequestParams", "RequestContext", "RequestParams", "RequestResponder", "Resource",
         "ResourceLink", "ResourceReference", "ResourceTemplate", "ResourceUpdatedNotificationParams", "ResourceContents", "Root", "Server",
@@ -46,7 +47,7 @@ METHODS = frozenset(
         "_mcp_server", "_prompt_manager", "_resource_manager", "_tool_manager", "add_prompt", "add_resource", "add_tool",
         "call_tool", "_validate_elicitation_schema", "client_id", "client_params", "completion",
         "complete", "create_connected_server_and_client_session", "create_message", "create_resource", "custom_route", "debug", "dict",
-        "elicit", "elicit_form", "elicit_url", "error", "experimental", "fastmcp", "get_context", "get_prompt",
+        "elicit", "elicit_form", "elicit_url", "error", "experimental", "fastmcp", "get_context", "get_prompt", "get_resource",
         "get_server_capabilities", "get_session_id", "incoming_messages", "info", "initialize", "is_binary", "json", "list_prompts",
         "list_resource_templates", "list_resources", "list_roots", "list_tools", "log", "meta", "model_copy", "model_dump",
         "model_dump_json", "model_validate", "model_validate_json", "notification_handlers", "progress_notification", "prompt",
