@@ -58,13 +58,10 @@ def fix(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit | Import]:
 def _opened(call: ast.Call, ctx: Context) -> _Opened | None:
     arguments = _arguments(call, ctx)
     above = ctx.module.parents.get(call)
-    entered: ast.withitem | ast.Call
-    if isinstance(above, ast.withitem) and isinstance(ctx.module.parents.get(above), ast.AsyncWith):
-        entered = above
-    elif isinstance(above, ast.Call) and _is_line(above, ctx):
-        entered = above
-    else:
+    waits = isinstance(above, ast.withitem) and isinstance(ctx.module.parents.get(above), ast.AsyncWith)
+    if not isinstance(above, ast.withitem | ast.Call) or not (waits or (isinstance(above, ast.Call) and _is_line(above, ctx))):
         return None
+    entered = above
     target = _target(call, ctx)
     whole = entered.optional_vars if isinstance(entered, ast.withitem) else _bound(entered, ctx)
     if whole is not None and target is None:
