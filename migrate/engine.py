@@ -571,13 +571,21 @@ def _line(finding: Finding, project: Project) -> tuple[str, str, int]:
     return finding.rule, finding.path, file.source.position(finding.span.start).line
 
 
+def _likeness(one: str, other: str) -> float:
+    return SequenceMatcher(None, one, other, autojunk=False).ratio()
+
+
 def _carried(finding: Finding, old: Source, new: Source) -> Finding | None:
     """A finding at the same line of the newer text; None where the line is gone."""
     line = old.position(finding.span.start).line - 1
     matcher = SequenceMatcher(None, old.text.splitlines(), new.text.splitlines(), autojunk=False)
     for kind, first, last, start, end in matcher.get_opcodes():
         if first <= line < last and kind != "delete":
-            row = min(start + line - first, end - 1)
+            row = (
+                start + line - first
+                if kind == "equal"
+                else max(range(start, end), key=lambda row: _likeness(old.line(line + 1), new.line(row + 1)))
+            )
             at = new.line_starts[row]
             text = new.line(row + 1)
             indent = len(text) - len(text.lstrip())
