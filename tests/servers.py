@@ -122,7 +122,13 @@ def migrate(*argv: str, cwd: Path, given: str | None = None) -> subprocess.Compl
 
 
 def _quiet() -> dict[str, str]:
-    return {**os.environ, "PYTHONDONTWRITEBYTECODE": "1", "NO_COLOR": "1", "COLUMNS": "160"}
+    return {**os.environ, "NO_COLOR": "1", "COLUMNS": "160"}
+
+
+def _bytecode() -> dict[str, str]:
+    """Where a server puts what it has compiled: beside its files it would be taken for one of them."""
+    prefix = os.environ.get("PYTHONPYCACHEPREFIX")
+    return {"PYTHONPYCACHEPREFIX": prefix} if prefix else {"PYTHONDONTWRITEBYTECODE": "1"}
 
 
 class Wire:
@@ -250,7 +256,7 @@ class Client:
 
     def session(self, server: Server, folder: Path, **job: Any) -> dict[str, Any]:
         """The report of one session."""
-        start = {"command": server.argv, "cwd": str(folder), "env": {"PYTHONDONTWRITEBYTECODE": "1"}}
+        start = {"command": server.argv, "cwd": str(folder), "env": _bytecode()}
         full = {
             **({"url": self._hosts.url(server, folder)} if server.http else start),
             "calls": [Call.parse(text).job for text in server.calls],

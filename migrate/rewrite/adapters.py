@@ -402,7 +402,8 @@ def _path(home: _Home) -> str:
 # -- how it is imported ----------------------------------------------------------
 def _imported(ctx: Context, home: _Home, at: Span) -> Iterator[Edit | Import]:
     module = ctx.module
-    if any(NAME in scope.bindings for scope in module.scopes.values()):
+    node = module.at(at)
+    if node is not None and ctx.sdk.inference.bindings(NAME, node, module):
         return
     spelled, either = _spelled(ctx, home)
     anchor = _anchor(module, at)
@@ -471,6 +472,7 @@ def _anchor(module: Module, at: Span) -> ast.stmt | None:
         if (isinstance(node, ast.ImportFrom) and not node.level and (node.module or "").partition(".")[0] == "mcp")
         or (isinstance(node, ast.Import) and any(alias.name.partition(".")[0] == "mcp" for alias in node.names))
     ]
+    found = [node for node in found if not _is_for_types(node, module)]
     if not found or any(module.parents.get(node) is module.tree for node in found):
         return None
     outer = [node for node in found if module.function(node) is None]
@@ -478,6 +480,11 @@ def _anchor(module: Module, at: Span) -> ast.stmt | None:
         return outer[-1]
     here = [node for node in found if (function := module.function(node)) is not None and module.span(function).contains(at)]
     return here[-1] if here else None
+
+
+def _is_for_types(node: ast.AST, module: Module) -> bool:
+    """Whether an import is made for the type checker only."""
+    return any(isinstance(above, ast.If) and module.text(above.test).endswith("TYPE_CHECKING") for above in module.around(node))
 
 
 def _below(module: Module, node: ast.stmt, text: str) -> Edit:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections import defaultdict
+import re
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 from pathlib import PurePosixPath
@@ -36,6 +37,11 @@ _WORDS = (
     b"call_tool",
     b"get_context",
 )
+
+
+_CALLED = re.compile(rb"(\w+)\(", re.ASCII)
+_SCANS = 60  # names that are looked for file by file, before an index is made of all
+_CALLS = 60  # calls by one name, beyond which nothing is concluded from them
 
 
 class Program:
@@ -136,20 +142,35 @@ class Program:
         return self._shadowed[path]
 
     def callers(self, name: str) -> Iterator[tuple[Module, ast.Call]]:
-        """All calls of the project by the last part of what is called."""
-        for path in self._mentions[name] if name in self._mentions else self._mentioning(name):
+        """All calls of the project by the last part of what is called; none for a name that half the project calls something by."""
+        for path in self._mentioning(name):
             module = self.module_at(path)
             for call in module.calls.get(name, ()):
                 yield module, call
+
+    def _mentioning(self, name: str) -> list[str]:
+        """The files that may hold such calls. Each call has its function looked up, so that `run` or `get` would cost minutes."""
+        if name not in self._mentions:
+            if len(self._mentions) < _SCANS:
+                word = f"{name}(".encode()
+                counts = {path: count for path, file in self.files.items() if (count := file.source.utf8.count(word))}
+            else:
+                counts = self._called.get(name, {})
+            self._mentions[name] = [*counts] if sum(counts.values()) <= _CALLS else []
+        return self._mentions[name]
 
     @cached_property
     def _mentions(self) -> dict[str, list[str]]:
         return {}
 
-    def _mentioning(self, name: str) -> list[str]:
-        word = f"{name}(".encode()
-        self._mentions[name] = [path for path, file in self.files.items() if word in file.source.utf8]
-        return self._mentions[name]
+    @cached_property
+    def _called(self) -> dict[str, dict[str, int]]:
+        """How often each name is called in each file: worth its second for 2,000 files once many names have been asked for."""
+        found: dict[str, dict[str, int]] = defaultdict(dict)
+        for path, file in self.files.items():
+            for name, count in Counter(_CALLED.findall(file.source.utf8)).items():
+                found[name.decode()][path] = count
+        return found
 
     @cached_property
     def _own(self) -> dict[str, list[str]]:

@@ -9,15 +9,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ...facts.model import Symbol, SymbolUse
+from ...rewrite import connections
 from ...rewrite.edits import Edit
-from ...rule import Applicability, Context, Finding, Import
+from ...rule import Applicability, Context, Finding, Import, NewFile
 from ...sdk.types import NONE, Instance
 from ...source import Span
 
 if TYPE_CHECKING:
     from ...rewrite.tree import Tree
 
-_OLD = "mcp.client.streamable_http.streamablehttp_client"
+_OLD = connections.FUNCTION
 _MODULE, _NEW, _MAKES = "mcp.client.streamable_http", "streamable_http_client", "create_mcp_http_client"
 _WIDTH = 100
 
@@ -34,25 +35,55 @@ class _Opened:
 
 def check(fact: Symbol, ctx: Context) -> Iterator[Finding]:
     node = ctx.module.at(fact.span)
+    if fact.key == _OLD and fact.use is SymbolUse.TEXT:
+        yield ctx.finding(fact, Applicability.MANUAL)
+    if fact.key == _OLD and fact.use is SymbolUse.IMPORT and isinstance(node, ast.alias):
+        # As a value, the function is handed on to somebody who calls it as before.
+        for name in _values(node, ctx):
+            yield _handed_on(fact, ctx, ctx.module.span(name))
     if fact.use is not SymbolUse.CALL or not isinstance(node, ast.Call):
         return
     opened = _opened(node, ctx)
     if fact.key == _OLD:
-        yield ctx.finding(fact, Applicability.SAFE if opened is not None else Applicability.MANUAL)
+        yield ctx.finding(fact, Applicability.SAFE) if opened is not None else _handed_on(fact, ctx, fact.span)
     elif (target := _target(node, ctx)) is not None and len(target.elts) == 3:
         message = f"`{fact.key}` gives two streams in version 2 of the SDK, and nothing third"
         yield ctx.finding(fact, Applicability.SAFE if opened is not None else Applicability.MANUAL, message=message)
 
 
-def fix(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit | Import]:
+def fix(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit | Import | NewFile]:
     node = ctx.module.at(fact.span)
+    if isinstance(node, ast.alias) and not connections.obstacle(ctx):
+        for name in _values(node, ctx):
+            yield from connections.edits(ctx, ctx.module.span(name))
     opened = _opened(node, ctx) if isinstance(node, ast.Call) else None
     if opened is None:
+        if fact.key == _OLD and isinstance(node, ast.Call) and not connections.obstacle(ctx):
+            yield from connections.edits(ctx, ctx.module.span(node.func))
         return
     edits = [*_reopened(opened, ctx)] if fact.key == _OLD else []
     yield from edits
     if opened.target is not None and not any(isinstance(edit, Edit) and edit.span == ctx.module.span(opened.target) for edit in edits):
         yield _two(opened.target, ctx)
+
+
+def _handed_on(fact: Symbol, ctx: Context, span: Span) -> Finding:
+    """A use that cannot be put in another form where it stands: a module beside it opens the connection as before."""
+    if reason := connections.obstacle(ctx):
+        return ctx.finding(fact, Applicability.MANUAL, span=span, hint=reason)
+    return ctx.finding(fact, Applicability.SAFE, span=span, hint=ctx.entry.hints["handed_on"])
+
+
+def _values(alias: ast.alias, ctx: Context) -> Iterator[ast.Name]:
+    """Where the imported function stands for itself and is not called."""
+    local = alias.asname or alias.name
+    for node in ctx.module.nodes:
+        if isinstance(node, ast.Name) and node.id == local and isinstance(node.ctx, ast.Load):
+            above = ctx.module.parents.get(node)
+            if not (isinstance(above, ast.Call) and above.func is node):
+                bindings = ctx.sdk.inference.bindings(local, node, ctx.module)
+                if any(binding.node is alias for binding in bindings):
+                    yield node
 
 
 def _opened(call: ast.Call, ctx: Context) -> _Opened | None:

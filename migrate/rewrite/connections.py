@@ -1,0 +1,61 @@
+"""The module that `fix` writes beside clients that hand a Streamable HTTP connection on: it opens one as version 1 of the SDK did."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import PurePosixPath
+from weakref import WeakKeyDictionary
+
+from .. import __version__
+from ..facts.model import Symbol, SymbolUse
+from ..project import Project
+from ..rule import Context, Import, NewFile
+from ..source import Span
+from . import homes, written
+from .edits import Edit
+
+FUNCTION = "mcp.client.streamable_http.streamablehttp_client"
+FILE_NAME = "mcp_http.py"
+NAME = FILE_NAME.removesuffix(".py")
+_ORIGIN = """\
+Written by mcp-migrate {version} when this project moved to version 2 of the SDK, which opens connections with a client that has
+all this already. The project owns it."""
+_HOMES: WeakKeyDictionary[Project, dict[str, str]] = WeakKeyDictionary()
+
+
+def obstacle(ctx: Context) -> str:
+    """Why the module cannot be written, or cannot be used in this file."""
+    held = ctx.project.files.get(_path(ctx))
+    if held is not None and written.parts(held.source.text) is None:
+        return f"{held.source.path} exists, and is not as `fix` writes it"
+    return f"`{NAME}` means something else here" if _is_taken(ctx) else ""
+
+
+def edits(ctx: Context, name: Span) -> Iterator[Edit | Import | NewFile]:
+    """Takes the function at these bytes from the module, which is written and imported where it is not."""
+    yield Edit(name, f"{NAME}.{FUNCTION.rpartition('.')[2]}")
+    yield from homes.imported(ctx, _home(ctx), NAME, name)
+    path = _path(ctx)
+    if path not in ctx.project.files:
+        yield NewFile(path, written.seal(written.source(FILE_NAME), _ORIGIN.format(version=__version__), (), ctx.file.source.newline))
+
+
+def _path(ctx: Context) -> str:
+    return str(PurePosixPath(_home(ctx)) / FILE_NAME)
+
+
+def _home(ctx: Context) -> str:
+    if ctx.project not in _HOMES:
+        users = [path for path in ctx.project.files if any(_is_use(fact) for fact in ctx.project.of(path, Symbol))]
+        _HOMES[ctx.project] = homes.find(ctx.project, users, FILE_NAME)
+    return _HOMES[ctx.project].get(ctx.file.source.path) or str(PurePosixPath(ctx.file.source.path).parent)
+
+
+def _is_use(fact: Symbol) -> bool:
+    return fact.key == FUNCTION and fact.use in (SymbolUse.CALL, SymbolUse.IMPORT)
+
+
+def _is_taken(ctx: Context) -> bool:
+    """Whether the module's name is another thing's in this file."""
+    bindings = [binding for scope in ctx.module.scopes.values() for binding in scope.bindings.get(NAME, ())]
+    return any(binding.target.rpartition(".")[2] != NAME for binding in bindings)
