@@ -26,10 +26,7 @@ _HOMES: WeakKeyDictionary[Project, dict[str, str]] = WeakKeyDictionary()
 
 def obstacle(ctx: Context) -> str:
     """Why the module cannot be written, or cannot be used in this file."""
-    held = ctx.project.files.get(_path(ctx))
-    if held is not None and written.parts(held.source.text) is None:
-        return f"{held.source.path} exists, and is not as `fix` writes it"
-    return f"`{NAME}` means something else here" if _is_taken(ctx) else ""
+    return homes.obstacle(ctx.project, _path(ctx)) or (f"`{NAME}` means something else here" if homes.is_taken(ctx.module, NAME) else "")
 
 
 def edits(ctx: Context, name: Span) -> Iterator[Edit | Import | NewFile]:
@@ -54,9 +51,3 @@ def _home(ctx: Context) -> str:
 
 def _is_use(fact: Symbol) -> bool:
     return fact.key == FUNCTION and fact.use in (SymbolUse.CALL, SymbolUse.IMPORT)
-
-
-def _is_taken(ctx: Context) -> bool:
-    """Whether the module's name is another thing's in this file."""
-    bindings = [binding for scope in ctx.module.scopes.values() for binding in scope.bindings.get(NAME, ())]
-    return any(binding.target.rpartition(".")[2] != NAME for binding in bindings)

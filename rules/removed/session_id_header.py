@@ -32,7 +32,7 @@ def check(fact: Fact, ctx: Context) -> Iterator[Finding]:
 
 
 def _stays(fact: Header, ctx: Context) -> bool:
-    """Whether a boundary stands already before code that reads the header, and `fix` found nothing to take away: the value goes elsewhere."""
+    """Whether a boundary stands already before code that reads the header, and `fix` has nothing to take away: it goes elsewhere."""
     from ...rewrite.tree import Tree
 
     return fact.use in _GIVES and hosted.handle(ctx) != "" and not any(True for _ in fix(fact, Tree(ctx.file.source), ctx))
