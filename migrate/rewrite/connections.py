@@ -7,6 +7,7 @@ from pathlib import PurePosixPath
 from weakref import WeakKeyDictionary
 
 from .. import __version__
+from ..facts.gates import CONNECTION_MODULE
 from ..facts.model import Symbol, SymbolUse
 from ..project import Project
 from ..rule import Context, Import, NewFile
@@ -15,7 +16,7 @@ from . import homes, written
 from .edits import Edit
 
 FUNCTION = "mcp.client.streamable_http.streamablehttp_client"
-FILE_NAME = "mcp_http.py"
+FILE_NAME = CONNECTION_MODULE
 NAME = FILE_NAME.removesuffix(".py")
 _ORIGIN = """\
 Written by mcp-migrate {version} when this project moved to version 2 of the SDK, which opens connections with a client that has
