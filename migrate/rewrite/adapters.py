@@ -431,7 +431,7 @@ def _spelled(ctx: Context, home: _Home) -> tuple[str, bool]:
     outer = PurePosixPath(_top(_path(home), packages))
     parts = PurePosixPath(home.folder).parts[len(outer.parent.parts) :] if str(outer) in packages else ()
     dotted = ".".join(parts)
-    if not inside:
+    if not inside or (depth and home.folder not in packages):  # no dots lead out of the outermost package
         return dotted, False
     guarded = {inner for node in module.nodes if isinstance(node, ast.Try) for inner in ast.walk(node)}
     imports = [node for node in module.nodes if isinstance(node, ast.Import | ast.ImportFrom)]
