@@ -77,6 +77,13 @@ def test_a_test_uses_the_one_of_the_server() -> None:
     assert imports_of(done.texts["tests/test_server.py"]) == ["from app import mcp_handlers"]
 
 
+def test_a_package_of_tests_imports_what_lies_beside_it_by_its_name() -> None:
+    test = "from mcp.types import CallToolRequest\nfrom server import server\n\n\nasync def test_it():\n    assert server.request_handlers[CallToolRequest]\n"
+    done = fixed_paths({"server.py": SERVER, "tests/__init__.py": "", "tests/test_server.py": test})
+    assert [*done.created] == ["mcp_handlers.py"]
+    assert imports_of(done.texts["tests/test_server.py"]) == ["import mcp_handlers"]
+
+
 def test_what_is_fixed_later_uses_the_one_that_is_there() -> None:
     test = (
         "from app.server import server\nfrom mcp import types\n\n\ndef test_it():\n    assert server.request_handlers[types.PingRequest]\n"

@@ -122,7 +122,7 @@ def _spelled(ctx: Context, home: str) -> tuple[str, bool]:
     outer = PurePosixPath(_top(f"{home}/_", packages))
     parts = PurePosixPath(home).parts[len(outer.parent.parts) :] if str(outer) in packages else ()
     dotted = ".".join(parts)
-    if not inside:
+    if not inside or (depth and home not in packages):  # no dots lead out of the outermost package
         return dotted, False
     guarded = {inner for node in module.nodes if isinstance(node, ast.Try) for inner in ast.walk(node)}
     imports = [node for node in module.nodes if isinstance(node, ast.Import | ast.ImportFrom)]

@@ -135,9 +135,8 @@ class Program:
         if path not in self._shadowed:
             folders = path.split("/")[:-1]
             above = ["/".join([*folders[:depth], "mcp"]) for depth in range(len(folders), -1, -1)]
-            # Inside of a package, a neighbour is no top-level module.
-            in_package = "/".join([*folders, "__init__.py"]) in self.files
-            roots = (root for number, root in enumerate(above) if not (number == 0 and in_package))
+            # Inside of a package, a neighbour is no top-level module; nor is one of a package further up.
+            roots = [root for root in above if f"{root.removesuffix('mcp')}__init__.py" not in self.files]
             self._shadowed[path] = any(root in self._own and self._leads(root, importer) for root in [*roots, "src/mcp"])
         return self._shadowed[path]
 
@@ -185,15 +184,12 @@ class Program:
     def _leads(self, root: str, importer: Module) -> bool:
         """Whether what a file imports of `mcp` lies below this folder (or is this module), or is no module of the SDK."""
         own = {path.removesuffix(".py").removesuffix("/__init__") for path in self._own[root]}
-        if f"{root}.py" in self.files:
-            return True
+        names: list[str] = []
         for node in importer.of(ast.Import, ast.ImportFrom):
-            names: list[str] = []
             if isinstance(node, ast.Import):
-                names = [alias.name for alias in node.names]
+                names += [alias.name for alias in node.names]
             elif isinstance(node, ast.ImportFrom) and not node.level and node.module:
-                names = [node.module]
-            for name in names:
-                if name.partition(".")[0] == "mcp" and f"{root}{name.removeprefix('mcp').replace('.', '/')}" in own:
-                    return True
-        return False
+                names.append(node.module)
+        if f"{root}.py" in self.files:  # a module has nothing below it
+            return not any(name.startswith("mcp.") for name in names)
+        return any(name.partition(".")[0] == "mcp" and f"{root}{name.removeprefix('mcp').replace('.', '/')}" in own for name in names)

@@ -10,6 +10,7 @@ from ...facts.model import Symbol, SymbolUse
 from ...rewrite import calls
 from ...rewrite.edits import Edit
 from ...rule import Applicability, Context, Finding, Import
+from ...sdk.modules import Def, Module
 from ...sdk.types import Instance
 
 if TYPE_CHECKING:
@@ -22,7 +23,9 @@ _CLIENT = Instance("mcp.client.client.Client")
 def check(fact: Symbol, ctx: Context) -> Iterator[Finding]:
     if fact.key != _FUNCTION or fact.use is not SymbolUse.IMPORT:
         return
-    yield ctx.finding(fact, Applicability.SAFE if all(map(_is_plain, _made(ctx))) else Applicability.MANUAL)
+    hint = "" if all(map(_is_plain, _made(ctx))) else ctx.entry.hints["manual"]
+    hint = hint or ("" if _is_called(fact, ctx) else ctx.entry.hints["value"]) or ("" if _fits(ctx) else ctx.entry.hints["session"])
+    yield ctx.finding(fact, Applicability.MANUAL if hint else Applicability.SAFE, hint=hint or ctx.entry.hints["safe"])
 
 
 def fix(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit | Import]:
@@ -31,7 +34,9 @@ def fix(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit | Import]:
     module = ctx.module
     alias = module.at(fact.span)
     statement = module.parents.get(alias) if alias is not None else None
-    if not isinstance(alias, ast.alias) or not isinstance(statement, ast.ImportFrom) or not all(map(_is_plain, _made(ctx))):
+    if not isinstance(alias, ast.alias) or not isinstance(statement, ast.ImportFrom):
+        return
+    if not all(map(_is_plain, _made(ctx))) or not _is_called(fact, ctx) or not _fits(ctx):
         return
     others = [file for path, file in ctx.project.files.items() if path != ctx.file.source.path]
     yield from renames.moved(statement, [renames.Move(alias, "mcp", "Client")], tree, module, ctx.sdk.inference, others)
@@ -62,6 +67,76 @@ def _calls(call: ast.Call, ctx: Context) -> bool:
     if isinstance(call.func, ast.Name):
         targets |= {binding.target for binding in ctx.sdk.inference.bindings(name, call.func, ctx.module)}
     return _FUNCTION in targets
+
+
+def _is_called(fact: Symbol, ctx: Context) -> bool:
+    """Whether the function is called wherever it is named: `Client` in its place makes no handshake that another place counts on."""
+    module = ctx.module
+    alias = module.at(fact.span)
+    name = (alias.asname or alias.name) if isinstance(alias, ast.alias) else ""
+    made = {call.func for call in _made(ctx)}
+    uses = (node for node in module.nodes if isinstance(node, ast.Name) and node.id == name and node not in made)
+    return not any(_FUNCTION in {one.target for one in ctx.sdk.inference.bindings(name, node, module)} for node in uses)
+
+
+def _fits(ctx: Context) -> bool:
+    """Whether a `Client` can do all that is wanted of what is made, here or where it is handed on to."""
+    names = {name for call in _made(ctx) if (name := _bound(call, ctx.module))}
+    handed = len(names) < len(_made(ctx)) or any(_is_handed(node, names, ctx.module) for node in ctx.module.nodes)
+    if any(_is_beyond(node, ctx.module, ctx, handed=handed) for node in ctx.module.nodes):
+        return False
+    others = _others(ctx) if handed else ()
+    return not any(_is_beyond(node, other, ctx, handed=True) for other in others for node in other.nodes)
+
+
+def _bound(call: ast.Call, module: Module) -> str:
+    """The name in `async with call as name`."""
+    item = module.parents.get(call)
+    return item.optional_vars.id if isinstance(item, ast.withitem) and isinstance(item.optional_vars, ast.Name) else ""
+
+
+def _is_handed(node: ast.AST, names: set[str], module: Module) -> bool:
+    return (
+        isinstance(node, ast.Name)
+        and node.id in names
+        and isinstance(node.ctx, ast.Load)
+        and not isinstance(module.parents.get(node), ast.Attribute)
+    )
+
+
+def _others(ctx: Context) -> Iterator[Module]:
+    """The files that may get it by an import or, from a `conftest.py`, as a fixture."""
+    path = ctx.file.source.path
+    folder = path.removesuffix("conftest.py") if path.endswith("conftest.py") else None
+    wanted = [word.encode() for word in ctx.entry.data["sessions_only"]]
+    for other in {*ctx.project.importers(path), *(one for one in ctx.project.files if folder is not None and one.startswith(folder))} - {
+        path
+    }:
+        if any(word in ctx.project.files[other].source.utf8 for word in wanted):
+            yield ctx.sdk.module_at(other)
+
+
+def _is_beyond(node: ast.AST, module: Module, ctx: Context, *, handed: bool) -> bool:
+    """Whether something is asked for that a session has and a `Client` has not."""
+    if not isinstance(node, ast.Attribute):
+        return False
+    call = module.parents.get(node)
+    paged = node.attr.startswith("list_") and isinstance(call, ast.Call) and any(word.arg == "params" for word in call.keywords)
+    if node.attr not in ctx.entry.data["sessions_only"] and not paged:
+        return False
+    known = ctx.sdk.type(node.value, module)
+    if known == _CLIENT:
+        return node.attr != "initialize" or not isinstance(call, ast.Call)
+    return handed and (known is None or _is_parameter(node.value, module))
+
+
+def _is_parameter(node: ast.expr, module: Module) -> bool:
+    around = next((one for one in module.around(node) if isinstance(one, Def)), None)
+    return (
+        around is not None
+        and isinstance(node, ast.Name)
+        and node.id in {one.arg for one in ast.walk(around.args) if isinstance(one, ast.arg)}
+    )
 
 
 def _is_plain(call: ast.Call) -> bool:
