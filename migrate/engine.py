@@ -5,6 +5,7 @@ LibCST is loaded when the first fix is wanted, not before.
 
 from __future__ import annotations
 
+import ast
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -409,9 +410,8 @@ class _Fixing:
         source = replace(file.source, text=data.decode("utf-8"))
         # The file's border: whatever goes wrong with one result, the rest of the run goes on.
         try:
-            needs = frozenset(need for group in groups for need in group.imports)
             source = self._with_imports(source, groups)
-            return _taken_name(file.source, source, needs) or self._accepted(file, source)
+            return _taken_name(file.source, source, groups) or self._accepted(file, source)
         except (Unwritable, RecursionError) as error:
             return _reason(error)
         except Exception as error:
@@ -611,18 +611,30 @@ def _likeness(old: Source, line: int, new: Source, row: int) -> float:
     return SequenceMatcher(None, old.line(line), new.line(row), autojunk=False).ratio()
 
 
-def _taken_name(before: Source, after: Source, needs: Collection[Import]) -> str:
-    """Why a name cannot be imported: the module means something else by it."""
-    if not needs or not _parses(after):
+def _taken_name(before: Source, after: Source, groups: Iterable[_Group]) -> str:
+    """Why a name cannot be imported: the module, or a function that is to use it, means something else by it."""
+    wanting = [group for group in groups if group.imports]
+    if not wanting or not _parses(after):
         return ""
-    old, new = bound_to(parse(before)[0]), bound_to(parse(after)[0])
-    for module, name in needs:
-        spelled, _, alias = name.partition(" as ")
-        local = alias or spelled or module.partition(".")[0]
-        wanted = f"{module}.{spelled}" if spelled else local
-        if wanted not in old.get(local, ()) and any(not _is_same(other, wanted) for other in new.get(local, ())):
-            return f"`{local}` means something else here"
+    tree = parse(before)[0]
+    old, new = bound_to(tree), bound_to(parse(after)[0])
+    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+    for group in wanting:
+        inner = [bound_to(node) for node in functions if any(_holds(node, edit, before) for edit in group.edits)]
+        for module, name in group.imports:
+            spelled, _, alias = name.partition(" as ")
+            local = alias or spelled or module.partition(".")[0]
+            wanted = f"{module}.{spelled}" if spelled else local
+            bindings = [bound.get(local, frozenset()) for bound in (inner if wanted in old.get(local, ()) else [new, *inner])]
+            if any(not _is_same(other, wanted) for given in bindings for other in given):
+                return f"`{local}` means something else here"
     return ""
+
+
+def _holds(function: ast.FunctionDef | ast.AsyncFunctionDef, edit: Edit, source: Source) -> bool:
+    start = source.offset(function.lineno, function.col_offset)
+    end = source.offset(function.end_lineno or function.lineno, function.end_col_offset or 0)
+    return bool(edit.text) and start < edit.span.start < end
 
 
 def _is_same(one: str, other: str) -> bool:

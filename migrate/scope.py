@@ -71,10 +71,10 @@ def names_of(tree: ast.Module) -> Names:
     return Names(root)
 
 
-def bound_to(tree: ast.Module) -> Mapping[str, frozenset[str]]:
-    """What each name of the module itself is bound to: dotted names for what is imported, nothing for anything else."""
+def bound_to(scope: ast.Module | ast.FunctionDef | ast.AsyncFunctionDef) -> Mapping[str, frozenset[str]]:
+    """What each name of a module or function itself is bound to: dotted names for what is imported, nothing for anything else."""
     found: dict[str, set[str]] = {}
-    pending: list[ast.AST] = [*tree.body]
+    pending: list[ast.AST] = [*scope.body] if isinstance(scope, ast.Module) else [scope.args, *scope.body]
     while pending:
         node = pending.pop()
         match node:
@@ -87,7 +87,7 @@ def bound_to(tree: ast.Module) -> Mapping[str, frozenset[str]]:
                     found.setdefault(alias.asname or alias.name, set()).add(f"{'.' * node.level}{node.module or ''}.{alias.name}")
             case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
                 found.setdefault(name, set()).add("")
-            case ast.Name(id=name, ctx=ast.Store()) | ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)):
+            case ast.Name(id=name, ctx=ast.Store()) | ast.arg(arg=name) | ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)):
                 found.setdefault(name, set()).add("")
         if not isinstance(node, _INNER):
             pending += ast.iter_child_nodes(node)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from textwrap import dedent
+from textwrap import dedent, indent
 from types import SimpleNamespace
 
 import pytest
@@ -434,11 +434,13 @@ PAGE = "async def page(session: ClientSession, x: str):\n    return await sessio
         "from other import PaginatedRequestParams\n",
         "try:\n    PaginatedRequestParams = make()\nfinally:\n    pass\n",
         "import other as PaginatedRequestParams\n",
+        "def outer(PaginatedRequestParams):\n  if 1:",
     ],
-    ids=["class", "import", "assignment", "alias"],
+    ids=["class", "import", "assignment", "alias", "parameter around it"],
 )
 def test_no_import_takes_a_name_that_means_something_else(taken: str) -> None:
-    text = f"from mcp import ClientSession\n{taken}\n\n{PAGE}"
+    within = "    " if taken.endswith(":") else ""
+    text = f"from mcp import ClientSession\n{taken}\n\n{indent(PAGE, within)}"
     done = engine.fix(Project.link([read(decode("client.py", text.encode()))]), load(), select=["cursor_argument"])
     assert done.texts == {}
     assert [(one.applicability, one.hint) for one in done.remaining] == [
