@@ -24,6 +24,7 @@ from .rewrite import edits
 from .rewrite.edits import Edit
 from .rewrite.tree import TOO_DEEP, Tree, Unwritable
 from .rule import Aim, Applicability, Context, Era, Finding, Import, NewFile
+from .scope import bound_to
 from .source import Source, Span
 
 # Wiring, deleting and importing need two or three; ten means that two fixes undo each other.
@@ -408,7 +409,9 @@ class _Fixing:
         source = replace(file.source, text=data.decode("utf-8"))
         # The file's border: whatever goes wrong with one result, the rest of the run goes on.
         try:
-            return self._accepted(file, self._with_imports(source, groups))
+            needs = frozenset(need for group in groups for need in group.imports)
+            source = self._with_imports(source, groups)
+            return _taken_name(file.source, source, needs) or self._accepted(file, source)
         except (Unwritable, RecursionError) as error:
             return _reason(error)
         except Exception as error:
@@ -606,6 +609,27 @@ def _followed(lines: Collection[int], old: Source, new: Source) -> dict[int, int
 
 def _likeness(old: Source, line: int, new: Source, row: int) -> float:
     return SequenceMatcher(None, old.line(line), new.line(row), autojunk=False).ratio()
+
+
+def _taken_name(before: Source, after: Source, needs: Collection[Import]) -> str:
+    """Why a name cannot be imported: the module means something else by it."""
+    if not needs or not _parses(after):
+        return ""
+    old, new = bound_to(parse(before)[0]), bound_to(parse(after)[0])
+    for module, name in needs:
+        spelled, _, alias = name.partition(" as ")
+        local = alias or spelled or module.partition(".")[0]
+        wanted = f"{module}.{spelled}" if spelled else local
+        if wanted not in old.get(local, ()) and any(not _is_same(other, wanted) for other in new.get(local, ())):
+            return f"`{local}` means something else here"
+    return ""
+
+
+def _is_same(one: str, other: str) -> bool:
+    """Whether two imports give the same thing: packages hand on what their modules have, and may have it elsewhere one day."""
+    (root, _, _), (root_of_other, _, _) = one.partition("."), other.partition(".")
+    same = root == root_of_other or {root, root_of_other} <= {"typing", "typing_extensions"}
+    return same and one.rpartition(".")[2] == other.rpartition(".")[2]
 
 
 def _files(groups: Iterable[_Group]) -> Iterator[NewFile]:

@@ -422,3 +422,41 @@ def test_what_an_early_rule_has_found_is_followed_through_what_other_rules_rewri
     assert "FastMCP" not in new.text
     early = {finding.name: new.line(new.position(finding.span.start).line) for finding in done.remaining}
     assert early["strict_template"] == '@mcp.resource("file://{path}")'
+
+
+PAGE = "async def page(session: ClientSession, x: str):\n    return await session.list_tools(cursor=x)\n"
+
+
+@pytest.mark.parametrize(
+    "taken",
+    [
+        "class PaginatedRequestParams: ...\n",
+        "from other import PaginatedRequestParams\n",
+        "try:\n    PaginatedRequestParams = make()\nfinally:\n    pass\n",
+        "import other as PaginatedRequestParams\n",
+    ],
+    ids=["class", "import", "assignment", "alias"],
+)
+def test_no_import_takes_a_name_that_means_something_else(taken: str) -> None:
+    text = f"from mcp import ClientSession\n{taken}\n\n{PAGE}"
+    done = engine.fix(Project.link([read(decode("client.py", text.encode()))]), load(), select=["cursor_argument"])
+    assert done.texts == {}
+    assert [(one.applicability, one.hint) for one in done.remaining] == [
+        (Applicability.MANUAL, "`PaginatedRequestParams` means something else here")
+    ]
+
+
+@pytest.mark.parametrize(
+    "same",
+    [
+        "from mcp.types import PaginatedRequestParams\n",
+        "try:\n    from mcp.types import PaginatedRequestParams\nexcept ImportError:\n    PaginatedRequestParams = None\n",
+        "def own(PaginatedRequestParams): ...\n",
+        "KNOWN = [PaginatedRequestParams for PaginatedRequestParams in ()]\n",
+    ],
+    ids=["same import", "with a fallback", "parameter", "comprehension"],
+)
+def test_a_name_that_means_the_same_or_is_of_an_inner_scope_is_no_hindrance(same: str) -> None:
+    text = f"from mcp import ClientSession\n{same}\n\n{PAGE}"
+    done = engine.fix(Project.link([read(decode("client.py", text.encode()))]), load(), select=["cursor_argument"])
+    assert "params=PaginatedRequestParams(cursor=x)" in done.texts["client.py"]

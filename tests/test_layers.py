@@ -61,7 +61,7 @@ LAYERS: dict[str, set[str]] = {
     "selection": {"rule"},
     "bystanders": set(),
     "accept": TREE | {"facts", "scope", "bystanders"},
-    "engine": CHECK | {"project", "manifests", "catalog", "selection", "accept", "bystanders", "rewrite"},
+    "engine": CHECK | {"project", "manifests", "catalog", "selection", "accept", "bystanders", "rewrite", "scope"},
     "files": set(),
     "forecast": {"source", "facts.model", "rule", "project"},
     "house": {"source", "rule"},
