@@ -111,7 +111,7 @@ class Project:
                 self._importers[target].append(path)
         self.files = self._linked(files)
         # The types of expressions cost more than all other facts: only a project that imports the SDK has them asked for.
-        self.sdk = Program(self.files, self.module, before) if any(map(_imports_sdk, self.files.values())) else None
+        self.sdk = Program(self.files, self.module, packages, before) if any(map(_imports_sdk, self.files.values())) else None
         if self.sdk is not None:
             symbols = {path: self.sdk.symbols(path) for path, file in self.files.items() if not is_boundary_module(file.source)}
             self.files = {

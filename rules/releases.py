@@ -24,11 +24,14 @@ _DECORATED = re.compile(
     rb"@[\w.]+\.(?:list_tools|call_tool|list_resources|list_resource_templates|read_resource|list_prompts|get_prompt|completion"
     rb"|set_logging_level|subscribe_resource|unsubscribe_resource|progress_notification)\(\)"
 )
+# What it takes in their place.
+_GIVEN = re.compile(rb"\bon_(?:list_tools|call_tool|list_resources|list_resource_templates|read_resource|list_prompts|get_prompt)\s*=")
 # Code that asks which of both it runs with.
 _GUARDED = re.compile(
     rb"(?m)^[ \t]*except\b[^\n]*(?:ImportError|ModuleNotFoundError|AttributeError|Exception|:[ \t]*$)"
     rb"|\bversion\([\"']mcp[\"']\)|\bfind_spec\([\"']mcp\b"
 )
+_NAME = re.compile(r"""(?m)^name[ \t]*=[ \t]*["']([\w.-]+)["']""")
 _FROM = re.compile(r"(?m)^[ \t]*from[ \t]+(mcp[\w.]*)[ \t]+import[ \t]+(\([^)]*\)|[^\n#]*)")
 
 
@@ -80,7 +83,7 @@ def caps(ctx: Context, asked: Requirement) -> str | None:
     """Why a requirement leaves no room for mcp 2; None where it does. Only what an installation goes by counts."""
     from ..facts.versions import Version
 
-    if asked.place is Place.COMMAND:
+    if asked.place is Place.COMMAND or asked.key in ctx.project.remember("own names", partial(_own_names, ctx)):
         return None
     for line in ctx.entry.data["blockers"]:
         spelled, _, since, *_ = line.split()
@@ -221,7 +224,7 @@ def _use(ctx: Context, file: FileFacts) -> Major:
     new = _has(official, ctx.entry.data["names_of_2"])
     if any(name.startswith("mcp.server") for name in official):
         old = old or _DECORATED.search(file.source.utf8) is not None
-        new = new or ctx.project.says(file.source.path, b".add_request_handler(")
+        new = new or ctx.project.says(file.source.path, b".add_request_handler(") or _GIVEN.search(file.source.utf8) is not None
     if old and new:
         return Major.BOTH if guarded else Major.ONE
     return Major.ONE if old else Major.TWO if new else Major.EITHER
@@ -236,6 +239,14 @@ def _is_own(project: Project, name: str) -> bool:
     return any(
         (found := project.module(module)) is not None and found.module == module for module in (name, name.rpartition(".")[0]) if module
     )
+
+
+def _own_names(ctx: Context) -> frozenset[str]:
+    """What the distributions of the project itself are called: their own extras, and members of a workspace, may name them."""
+    from ..facts.versions import normalized
+
+    files = [file for path, file in ctx.project.manifests.items() if path.rpartition("/")[2] == "pyproject.toml"]
+    return frozenset(normalized(found[1]) for file in files for found in _NAME.finditer(file.source.text))
 
 
 def _capped(ctx: Context) -> Iterator[Blocker]:

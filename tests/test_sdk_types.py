@@ -245,13 +245,18 @@ def test_across_modules(files: dict[str, str], expected: str) -> None:
     "others",
     [
         {"mcp__server": "class Server: ...\n", "mcp____init__": ""},
-        {"mcp": "class Server: ...\n"},
         {"src__mcp____init__": "", "src__mcp__server": "class Server: ...\n"},
     ],
-    ids=["package", "module", "in src"],
+    ids=["package", "in src"],
 )
 def test_a_package_of_the_project_that_is_called_mcp_is_not_the_sdk(others: dict[str, str]) -> None:
     assert symbols("from mcp.server import Server\nfrom mcp.types import Tool\nServer('x')\n", **others) == []
+
+
+def test_a_module_that_is_called_mcp_is_not_the_sdk_unless_something_below_it_is_imported() -> None:
+    own = {"mcp": "class McpError: ...\n"}
+    assert symbols("from mcp import McpError\nMcpError()\n", **own) == []
+    assert symbols("from mcp import McpError\nfrom mcp.types import Tool\nMcpError()\n", **own) != []
 
 
 def test_a_package_called_mcp_further_down_hides_nothing() -> None:

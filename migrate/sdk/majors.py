@@ -26,8 +26,10 @@ _IMPORTS = re.compile(rb"^[ \t]*(from|import)[ \t]+mcp(_types)?\b", re.MULTILINE
 
 
 def supports_both(module: Module, api: Api) -> bool:
-    """Whether one branch of a guard imports what only the older release has, and another one what only the newer one has."""
-    if len(_IMPORTS.findall(module.source.utf8)) < 2:
+    """Whether one branch of a guard imports or does what only the older release has, and another one what only the newer one has."""
+    data = module.source.utf8
+    found = len(_IMPORTS.findall(data))
+    if found < 2 and not (found and _TOLD.search(data)):
         return False
     for node in module.of(ast.Try, ast.If):
         branches: list[list[ast.stmt]] = []
@@ -35,8 +37,8 @@ def supports_both(module: Module, api: Api) -> bool:
             branches = [[*node.body, *node.orelse], *(handler.body for handler in node.handlers)]
         elif isinstance(node, ast.If) and node.orelse:
             branches = [node.body, node.orelse]
-        found = [{*_signs(branch, api)} for branch in branches]
-        if {OLD} in found and {NEW} in found:
+        signs = [{*_signs(branch, api), *_registers(branch)} for branch in branches]
+        if {OLD} in signs and {NEW} in signs:
             return True
     return False
 
@@ -68,10 +70,24 @@ def _signs_of(program: Program, path: str) -> set[int]:
     return signs
 
 
-_HANDLERS = frozenset(
-    f"on_{name}"
-    for name in ("list_tools", "call_tool", "list_resources", "list_resource_templates", "read_resource", "list_prompts", "get_prompt")
+_DECORATORS = frozenset(
+    {"list_tools", "call_tool", "list_resources", "list_resource_templates", "read_resource", "list_prompts", "get_prompt"}
 )
+_HANDLERS = frozenset(f"on_{name}" for name in _DECORATORS)
+_TOLD = re.compile(rb"\b(?:" + b"|".join(sorted(name.encode() for name in _HANDLERS)) + rb")\s*=")
+
+
+def _registers(nodes: Iterable[ast.AST]) -> Iterator[int]:
+    """What the ways say in which a low-level server is told its handlers: decorators, or arguments."""
+    for top in nodes:
+        for node in descend(top):
+            match node:
+                case ast.keyword(arg=str(name)) if name in _HANDLERS:
+                    yield NEW
+                case ast.FunctionDef(decorator_list=decorators) | ast.AsyncFunctionDef(decorator_list=decorators):
+                    for one in decorators:
+                        if isinstance(one, ast.Call) and isinstance(one.func, ast.Attribute) and one.func.attr in _DECORATORS:
+                            yield OLD
 
 
 def _signs(nodes: Iterable[ast.AST], api: Api) -> Iterator[int]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import cached_property
 from pathlib import PurePosixPath
 
@@ -47,9 +47,16 @@ _CALLS = 60  # calls by one name, beyond which nothing is concluded from them
 class Program:
     """All files of a run. `find` gives the file that `import name` in a file (a path) reaches."""
 
-    def __init__(self, files: Mapping[str, FileFacts], find: Callable[[str, str], FileFacts | None], before: Program | None = None) -> None:
-        """`before` has modules of files that may not have changed."""
+    def __init__(
+        self,
+        files: Mapping[str, FileFacts],
+        find: Callable[[str, str], FileFacts | None],
+        packages: Collection[str] = (),
+        before: Program | None = None,
+    ) -> None:
+        """`packages` are folders with an `__init__.py`, which need not be among the files; `before` has modules that may be the same."""
         self.files = files
+        self.packages = packages
         self.api: Api = load()
         self._find = find
         self._modules: dict[str, Module] = {}
@@ -136,9 +143,12 @@ class Program:
             folders = path.split("/")[:-1]
             above = ["/".join([*folders[:depth], "mcp"]) for depth in range(len(folders), -1, -1)]
             # Inside of a package, a neighbour is no top-level module; nor is one of a package further up.
-            roots = [root for root in above if f"{root.removesuffix('mcp')}__init__.py" not in self.files]
+            roots = [root for root in above if not self._is_package(root.rpartition("/")[0])]
             self._shadowed[path] = any(root in self._own and self._leads(root, importer) for root in [*roots, "src/mcp"])
         return self._shadowed[path]
+
+    def _is_package(self, folder: str) -> bool:
+        return folder in self.packages or f"{folder}/__init__.py".lstrip("/") in self.files
 
     def callers(self, name: str) -> Iterator[tuple[Module, ast.Call]]:
         """All calls of the project by the last part of what is called; none for a name that half the project calls something by."""
@@ -192,4 +202,5 @@ class Program:
                 names.append(node.module)
         if f"{root}.py" in self.files:  # a module has nothing below it
             return not any(name.startswith("mcp.") for name in names)
-        return any(name.partition(".")[0] == "mcp" and f"{root}{name.removeprefix('mcp').replace('.', '/')}" in own for name in names)
+        below = [name for name in names if name.startswith("mcp.")] or [name for name in names if name == "mcp"]
+        return any(f"{root}{name.removeprefix('mcp').replace('.', '/')}" in own for name in below)

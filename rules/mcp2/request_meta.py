@@ -20,7 +20,10 @@ if TYPE_CHECKING:
 
 _META = "mcp.types.RequestParams.Meta"
 _METAS = (_META, "mcp.types.NotificationParams.Meta")
-_OF_DICTS = frozenset({"get", "items", "keys", "values", "pop", "update", "setdefault", "copy"})
+# What it is where the context of the request has its newer name already.
+_DICT = "mcp.types.RequestParamsMeta"
+_OF_MODELS = frozenset({"model_dump", "model_dump_json", "model_copy", "dict", "json"})
+_OF_DICTS = frozenset({"get", "items", "keys", "values", "pop", "update", "setdefault", "copy", "clear", "popitem"})
 
 
 def check(fact: Symbol, ctx: Context) -> Iterator[Finding]:
@@ -33,6 +36,11 @@ def check(fact: Symbol, ctx: Context) -> Iterator[Finding]:
     elif key == f"{UNKNOWN}.progressToken":
         if guards.is_meta(ctx.module.at(fact.span)) and [*_edits(fact, ctx)]:
             yield ctx.finding(fact, Applicability.UNSAFE, message="`progressToken` is a key of a plain dict in version 2 of the SDK")
+    elif key.rpartition(".")[0] in (*_METAS, _DICT) and key.rpartition(".")[2] in _OF_MODELS:
+        # What the attribute itself is read from is found by its own name.
+        node = ctx.module.at(fact.span)
+        if isinstance(node, ast.Attribute) and not (isinstance(node.value, ast.Attribute) and node.value.attr == "meta"):
+            yield ctx.finding(fact)
     elif fact.use is SymbolUse.READ and _of_meta(fact, ctx) is not None:
         known = bool([*_edits(fact, ctx)])
         yield ctx.finding(fact, (Applicability.SAFE if fact.sure else Applicability.UNSAFE) if known else Applicability.MANUAL)
@@ -47,7 +55,7 @@ def _of_meta(fact: Symbol, ctx: Context) -> ast.AST | None:
     node = ctx.module.at(fact.span)
     if not isinstance(node, ast.Attribute):
         return None
-    if not any(isinstance(one, Instance) and one.name in _METAS for one in members(ctx.sdk.type(node, ctx.module))):
+    if not any(isinstance(one, Instance) and one.name in (*_METAS, _DICT) for one in members(ctx.sdk.type(node, ctx.module))):
         return None
     above = ctx.module.parents.get(node)
     match above:
