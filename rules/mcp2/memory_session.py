@@ -96,7 +96,12 @@ def _bound(call: ast.Call, module: Module) -> str:
 
 
 def _is_handed(node: ast.AST, names: set[str], module: Module) -> bool:
-    return isinstance(node, ast.Name) and node.id in names and isinstance(node.ctx, ast.Load) and not isinstance(module.parents.get(node), ast.Attribute)
+    return (
+        isinstance(node, ast.Name)
+        and node.id in names
+        and isinstance(node.ctx, ast.Load)
+        and not isinstance(module.parents.get(node), ast.Attribute)
+    )
 
 
 def _others(ctx: Context) -> Iterator[Module]:
@@ -104,7 +109,9 @@ def _others(ctx: Context) -> Iterator[Module]:
     path = ctx.file.source.path
     folder = path.removesuffix("conftest.py") if path.endswith("conftest.py") else None
     wanted = [word.encode() for word in ctx.entry.data["sessions_only"]]
-    for other in {*ctx.project.importers(path), *(one for one in ctx.project.files if folder is not None and one.startswith(folder))} - {path}:
+    for other in {*ctx.project.importers(path), *(one for one in ctx.project.files if folder is not None and one.startswith(folder))} - {
+        path
+    }:
         if any(word in ctx.project.files[other].source.utf8 for word in wanted):
             yield ctx.sdk.module_at(other)
 
@@ -125,7 +132,11 @@ def _is_beyond(node: ast.AST, module: Module, ctx: Context, *, handed: bool) -> 
 
 def _is_parameter(node: ast.expr, module: Module) -> bool:
     around = next((one for one in module.around(node) if isinstance(one, Def)), None)
-    return around is not None and isinstance(node, ast.Name) and node.id in {one.arg for one in ast.walk(around.args) if isinstance(one, ast.arg)}
+    return (
+        around is not None
+        and isinstance(node, ast.Name)
+        and node.id in {one.arg for one in ast.walk(around.args) if isinstance(one, ast.arg)}
+    )
 
 
 def _is_plain(call: ast.Call) -> bool:

@@ -54,7 +54,11 @@ def _given(fact: Symbol, ctx: Context) -> Iterator[_Given]:
     node = ctx.module.at(fact.span)
     if fact.use is SymbolUse.CALL and isinstance(node, ast.Call):
         yield from (_Given(word.value) for word in node.keywords if word.arg == "uri")
-        if str(fact.key).startswith(("mcp.client.session.", "mcp.client.client.")) and node.args and not isinstance(node.args[0], ast.Starred):
+        if (
+            str(fact.key).startswith(("mcp.client.session.", "mcp.client.client."))
+            and node.args
+            and not isinstance(node.args[0], ast.Starred)
+        ):
             yield _Given(node.args[0])
     elif isinstance(node, ast.Attribute) and node.attr == "uri" and ctx.sdk.api.is_text_now(str(fact.key).rpartition(".")[0]):
         above = ctx.module.parents.get(node)
