@@ -57,7 +57,11 @@ class Catalog:
 
     def obstacle(self, entry: Entry, ctx: Context) -> str:
         """Why nothing that the rules of an entry's pack want may be done to a file; a pack that knows of such reasons has `obstacle`."""
-        find = getattr(importlib.import_module(f"{PACKAGE}.{entry.pack}"), "obstacle", None)
+        try:
+            pack = importlib.import_module(f"{PACKAGE}.{entry.pack}")
+        except ModuleNotFoundError:  # an entry that no folder holds
+            return ""
+        find = getattr(pack, "obstacle", None)
         return cast(str, find(ctx)) if find is not None else ""
 
 

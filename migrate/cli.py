@@ -162,7 +162,7 @@ def fix(
     pin_only: Annotated[
         bool, typer.Option("--pin-only", help="Only add the bound `<2` that keeps code at mcp 1, and tell what blocks the move.")
     ] = False,
-    mark: Annotated[bool, typer.Option("--mark", help="Leave a TODO comment where a human must act.")] = False,
+    mark: Annotated[bool, typer.Option("--mark", help="Leave a TODO comment where a human must act or look.")] = False,
     allow_dirty: Annotated[bool, typer.Option("--allow-dirty", help="Rewrite files, too, that git could not give back.")] = False,
     select: Select = None,
     ignore: Ignore = None,

@@ -24,6 +24,7 @@ from .rewrite import edits
 from .rewrite.edits import Edit
 from .rewrite.tree import TOO_DEEP, Tree, Unwritable
 from .rule import Aim, Applicability, Context, Era, Finding, Import, NewFile
+from .scope import bound_to
 from .source import Source, Span
 
 # Wiring, deleting and importing need two or three; ten means that two fixes undo each other.
@@ -242,16 +243,21 @@ class _Fixing:
         return sorted([*found, *dict.fromkeys(kept)], key=_order) if kept else found
 
     def _keep(self, findings: Iterable[Finding], accepted: Collection[Finding], before: Project) -> None:
-        """Carries the findings of early rules that are not fixed over to the texts that this round has made."""
+        """Follows the findings of early rules that are not fixed into the texts that this round has made.
+
+        What such a rule goes by, another one moves, so that it finds nothing any more where a human still has to act: the line
+        is followed instead, from round to round, until it is gone or the rule finds something there again.
+        """
         early = [finding for finding in findings if finding.path in before.files and not self._is_late(finding)]
         again = {_line(finding, before) for finding in early}
-        earlier = [one for one in self.kept if _line(one, before) not in again]
-        self.kept = []
-        for finding in (*earlier, *(one for one in early if one not in accepted)):
-            old, new = before.files[finding.path].source, self.project.files[finding.path].source
-            moved = finding if old is new else _carried(finding, old, new)
-            if moved is not None:
-                self.kept.append(moved)
+        by_path: defaultdict[str, list[Finding]] = defaultdict(list)
+        for finding in (*(one for one in self.kept if _line(one, before) not in again), *(one for one in early if one not in accepted)):
+            by_path[finding.path].append(finding)
+        self.kept = [
+            finding
+            for path, kept in by_path.items()
+            for finding in _carried(kept, before.files[path].source, self.project.files[path].source)
+        ]
 
     # The files beside the code
 
@@ -403,7 +409,9 @@ class _Fixing:
         source = replace(file.source, text=data.decode("utf-8"))
         # The file's border: whatever goes wrong with one result, the rest of the run goes on.
         try:
-            return self._accepted(file, self._with_imports(source, groups))
+            needs = frozenset(need for group in groups for need in group.imports)
+            source = self._with_imports(source, groups)
+            return _taken_name(file.source, source, needs) or self._accepted(file, source)
         except (Unwritable, RecursionError) as error:
             return _reason(error)
         except Exception as error:
@@ -571,26 +579,57 @@ def _line(finding: Finding, project: Project) -> tuple[str, str, int]:
     return finding.rule, finding.path, file.source.position(finding.span.start).line
 
 
-def _likeness(one: str, other: str) -> float:
-    return SequenceMatcher(None, one, other, autojunk=False).ratio()
+def _carried(findings: Iterable[Finding], old: Source, new: Source) -> Iterator[Finding]:
+    """The findings of a file at the same lines of its newer text, or at what has become of them; without those whose lines are gone."""
+    if old is new:
+        yield from findings
+        return
+    lines = {finding: old.position(finding.span.start).line for finding in findings}
+    rows = _followed({*lines.values()}, old, new)
+    for finding, line in lines.items():
+        if line in rows:
+            text, at = new.line(rows[line]), new.line_starts[rows[line] - 1]
+            indent = len(text) - len(text.lstrip(" \t"))
+            yield replace(finding, span=Span(at + indent, at + len(text.encode("utf-8"))))
 
 
-def _carried(finding: Finding, old: Source, new: Source) -> Finding | None:
-    """A finding at the same line of the newer text; None where the line is gone."""
-    line = old.position(finding.span.start).line - 1
-    matcher = SequenceMatcher(None, old.text.splitlines(), new.text.splitlines(), autojunk=False)
+def _followed(lines: Collection[int], old: Source, new: Source) -> dict[int, int]:
+    """Which line of a newer text these lines have become; of those that were rewritten, the one most like it."""
+    # As bytes, for `Source` counts lines so; text has more line ends.
+    matcher = SequenceMatcher(None, old.utf8.splitlines(), new.utf8.splitlines(), autojunk=False)
+    rows: dict[int, int] = {}
     for kind, first, last, start, end in matcher.get_opcodes():
-        if first <= line < last and kind != "delete":
-            row = (
-                start + line - first
-                if kind == "equal"
-                else max(range(start, end), key=lambda row: _likeness(old.line(line + 1), new.line(row + 1)))
-            )
-            at = new.line_starts[row]
-            text = new.line(row + 1)
-            indent = len(text) - len(text.lstrip())
-            return replace(finding, span=Span(at + indent, at + len(text.rstrip("\r\n").encode("utf-8"))))
-    return None
+        for line in range(first + 1, last + 1):
+            if line in lines and kind == "equal":
+                rows[line] = line - first + start
+            elif line in lines and kind == "replace":
+                rows[line] = max(range(start + 1, end + 1), key=partial(_likeness, old, line, new))
+    return rows
+
+
+def _likeness(old: Source, line: int, new: Source, row: int) -> float:
+    return SequenceMatcher(None, old.line(line), new.line(row), autojunk=False).ratio()
+
+
+def _taken_name(before: Source, after: Source, needs: Collection[Import]) -> str:
+    """Why a name cannot be imported: the module means something else by it."""
+    if not needs or not _parses(after):
+        return ""
+    old, new = bound_to(parse(before)[0]), bound_to(parse(after)[0])
+    for module, name in needs:
+        spelled, _, alias = name.partition(" as ")
+        local = alias or spelled or module.partition(".")[0]
+        wanted = f"{module}.{spelled}" if spelled else local
+        if wanted not in old.get(local, ()) and any(not _is_same(other, wanted) for other in new.get(local, ())):
+            return f"`{local}` means something else here"
+    return ""
+
+
+def _is_same(one: str, other: str) -> bool:
+    """Whether two imports give the same thing: packages hand on what their modules have, and may have it elsewhere one day."""
+    (root, _, _), (root_of_other, _, _) = one.partition("."), other.partition(".")
+    same = root == root_of_other or {root, root_of_other} <= {"typing", "typing_extensions"}
+    return same and one.rpartition(".")[2] == other.rpartition(".")[2]
 
 
 def _files(groups: Iterable[_Group]) -> Iterator[NewFile]:

@@ -1,4 +1,4 @@
-"""Comments that say where a human must act: `# mcp-migrate: TODO[MCP201] message`, above the statement of a finding."""
+"""Comments that say where a human must act or look: `# mcp-migrate: TODO[MCP201] message`, above the statement of a finding."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from itertools import pairwise
 
-from .rule import Finding
+from .rule import Applicability, Finding
 from .source import Source
 
 _MARK = "# mcp-migrate: TODO["
@@ -28,7 +28,7 @@ def mark(source: Source, findings: Iterable[Finding]) -> str:
     for finding in findings:
         line = source.position(finding.span.start).line
         comments = wanted[starts[max(bisect_right(starts, line) - 1, 0)]]
-        comment = f"{_MARK}{finding.rule}] {_one_line(finding.message, source.encoding)}"
+        comment = f"{_MARK}{finding.rule}] {_one_line(_text(finding), source.encoding)}"
         if comment not in comments:
             comments.append(comment)
     out = []
@@ -37,6 +37,13 @@ def mark(source: Source, findings: Iterable[Finding]) -> str:
             indent = text[: len(text) - len(text.lstrip(" \t"))]
             out += [*(f"{indent}{comment}{source.newline}" for comment in wanted[row]), text]
     return "".join(out)
+
+
+def _text(finding: Finding) -> str:
+    """The message; where there is a fix that was not asked for, with what it would do."""
+    if finding.applicability is not Applicability.UNSAFE:
+        return finding.message
+    return f"{finding.message}; fix needs --unsafe-fixes{finding.hint and f': {finding.hint}'}"
 
 
 def _layout(source: Source) -> tuple[list[int], set[int]]:

@@ -58,7 +58,7 @@ T = TypeVar("T")
 # What linking adds to a file, and has to make anew when another file has changed.
 _LINKED = (Constant, Dispatcher, ErrorCode, Handler, Header, MetaKey, Send, Symbol, Version)
 _MAX_HOPS = 8
-_SDK = re.compile(rb"^[ \t]*(?:from|import)[ \t]+mcp(?:_types)?\b", re.MULTILINE)
+_SDK = re.compile(rb"^[ \t]*(?:from|import)[ \t]+mcp(?:_types)?\b|[\"']mcp\.(?:client|server|shared|types)\b", re.MULTILINE)
 _REFUSES = re.compile(r"\blegacy\s*=\s*False\b")
 _ENOUGH = 3  # words that only MCP has, beside another protocol's: a gateway that speaks both
 

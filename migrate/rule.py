@@ -112,7 +112,7 @@ class Entry:
     data: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # the numbers and words that the rule works with
     # What is said beside the message, by case: `safe`, `unsafe` and `manual` go with every finding of that applicability.
     hints: Mapping[str, str] = field(default_factory=dict)
-    # It goes by names that other rules move: its fixes go first, and what it has found is kept.
+    # It goes by names that other rules move: its fixes go first, and what stays is followed through the rewritten text.
     early: bool = False
 
 

@@ -151,12 +151,12 @@ class Run:
         return sifted._replace(findings=foretold(sifted.findings, read.project, self._found, self.entries))
 
     def marked(self, read: Reading, sifted: Sifted) -> Reading:
-        """What would be read with a comment above everything that only a human can do."""
+        """What would be read with a comment above everything that a human has to do, or to look at before `--unsafe-fixes` does it."""
         marked = []
         for path, file in read.project.files.items():
             source = file.source
-            manual = (it for it in sifted.findings if it.path == path and it.fact and it.applicability is Applicability.MANUAL)
-            text = mark(source, manual)
+            left = (it for it in sifted.findings if it.path == path and it.fact and it.applicability is not SAFE)
+            text = mark(source, left)
             if text != source.text:
                 marked.append(facts_of(dataclasses.replace(source, text=text)))
         return dataclasses.replace(read, project=read.project.replace(marked))

@@ -15,6 +15,8 @@ from functools import cached_property
 
 _ALWAYS = frozenset(dir(builtins)) | {"__file__", "__path__", "__class__", "__module__", "__qualname__", "__annotations__", "WindowsError"}
 
+_INNER = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+
 
 @dataclass(frozen=True)
 class Names:
@@ -67,6 +69,29 @@ def names_of(tree: ast.Module) -> Names:
         scope, node = pending.pop()
         pending += reversed([*_read(scope, node)])
     return Names(root)
+
+
+def bound_to(tree: ast.Module) -> Mapping[str, frozenset[str]]:
+    """What each name of the module itself is bound to: dotted names for what is imported, nothing for anything else."""
+    found: dict[str, set[str]] = {}
+    pending: list[ast.AST] = [*tree.body]
+    while pending:
+        node = pending.pop()
+        match node:
+            case ast.Import(names=names):
+                for alias in names:
+                    local = alias.asname or alias.name.partition(".")[0]
+                    found.setdefault(local, set()).add(alias.name if alias.asname else local)
+            case ast.ImportFrom(names=names):
+                for alias in names:
+                    found.setdefault(alias.asname or alias.name, set()).add(f"{'.' * node.level}{node.module or ''}.{alias.name}")
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+                found.setdefault(name, set()).add("")
+            case ast.Name(id=name, ctx=ast.Store()) | ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)):
+                found.setdefault(name, set()).add("")
+        if not isinstance(node, _INNER):
+            pending += ast.iter_child_nodes(node)
+    return {name: frozenset(given) for name, given in found.items()}
 
 
 @dataclass

@@ -140,3 +140,12 @@ def test_the_module_itself_is_no_finding() -> None:
     text = adapters.render([*adapters.DECORATORS.values(), "request_handler", "notification_handler", "answering", "listening"])
     project = Project.link([read(Source("mcp_handlers.py", text)), read(Source("server.py", SERVER))])
     assert [finding.path for finding in engine.check(project, CATALOG) if finding.path != "server.py"] == []
+
+
+def test_a_test_in_a_folder_of_its_own_uses_the_one_that_is_there() -> None:
+    """Whichever written module it is, one place decides where it lies."""
+    files = {"src/app/__init__.py": "", "src/app/mcp_http.py": written.seal(written.source("mcp_http.py"), "Written.", (), "\n")}
+    test = "from mcp.client.streamable_http import streamablehttp_client\n\n\ndef opened(url):\n    return streamablehttp_client(url)\n"
+    done = fixed_paths({**files, "tests/test_it.py": test})
+    assert done.created == {}
+    assert "from app import mcp_http" in done.texts["tests/test_it.py"]

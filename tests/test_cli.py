@@ -785,6 +785,17 @@ def test_mark_leaves_a_comment_where_a_human_must_act(run, tmp_path):
     assert file.read_text() == once
 
 
+def test_mark_tells_of_fixes_that_were_not_asked_for(run, tmp_path):
+    text = "from mcp.types import Tool\n\n\ndef schema(tool):\n    return tool.inputSchema\n"
+    file = put(tmp_path, "server.py", text)
+    run("fix", "--mark", "--select", "camel_case_field")
+    comment = file.read_text().splitlines()[4]
+    assert comment.startswith("    # mcp-migrate: TODO[MCP502]")
+    assert "fix needs --unsafe-fixes: what it is read from is not known" in comment
+    run("fix", "--unsafe-fixes", "--select", "camel_case_field")
+    assert "return tool.input_schema" in file.read_text()
+
+
 def test_diff_shows_marks_too(run, tmp_path):
     put(tmp_path, "server.py")
     assert "+    # mcp-migrate: TODO[MCP103]" in run("fix", "--mark", "--diff", "--select", "ping").out

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 
 import pytest
 from mcp_migrate import engine
-from mcp_migrate.catalog import Catalog, build
+from mcp_migrate.catalog import Catalog, build, load
 from mcp_migrate.engine import InternalError
 from mcp_migrate.facts.model import Fact, Handler
 from mcp_migrate.project import Project, read
@@ -406,3 +406,57 @@ def test_bytes_outside_of_the_edits_are_kept() -> None:
     result = engine.fix(project(app=b"\xef\xbb\xbf" + text.encode()), rules(("MCP901", rule(remove), {"Handler": ("ping",)})))
     gone = '    elif method == "ping":\r\n        return alive()\r\n'
     assert result.texts["app.py"] == text.replace(gone, "")
+
+
+def test_what_an_early_rule_has_found_is_followed_through_what_other_rules_rewrite() -> None:
+    """Over lines that only text has, and to the line that a rewritten one has become."""
+    text = (
+        "from mcp.server.fastmcp import FastMCP\n\n"
+        'PAGE = "a\u2028b\x85c\u2028d\u2028e\u2028f\u2028g\u2028h"\n'
+        'mcp = FastMCP(\n    "notes",\n    port=8000,\n)\n\n\n'
+        '@mcp.resource("file://{path}")\ndef read(path: str) -> str:\n    return open(path).read()\n\n\nmcp.run(transport="sse")\n'
+    )
+    project = Project.link([read(decode("server.py", text.encode()))])
+    done = engine.fix(project, load(), select=["mcp2"])
+    new = done.project.files["server.py"].source
+    assert "FastMCP" not in new.text
+    early = {finding.name: new.line(new.position(finding.span.start).line) for finding in done.remaining}
+    assert early["strict_template"] == '@mcp.resource("file://{path}")'
+
+
+PAGE = "async def page(session: ClientSession, x: str):\n    return await session.list_tools(cursor=x)\n"
+
+
+@pytest.mark.parametrize(
+    "taken",
+    [
+        "class PaginatedRequestParams: ...\n",
+        "from other import PaginatedRequestParams\n",
+        "try:\n    PaginatedRequestParams = make()\nfinally:\n    pass\n",
+        "import other as PaginatedRequestParams\n",
+    ],
+    ids=["class", "import", "assignment", "alias"],
+)
+def test_no_import_takes_a_name_that_means_something_else(taken: str) -> None:
+    text = f"from mcp import ClientSession\n{taken}\n\n{PAGE}"
+    done = engine.fix(Project.link([read(decode("client.py", text.encode()))]), load(), select=["cursor_argument"])
+    assert done.texts == {}
+    assert [(one.applicability, one.hint) for one in done.remaining] == [
+        (Applicability.MANUAL, "`PaginatedRequestParams` means something else here")
+    ]
+
+
+@pytest.mark.parametrize(
+    "same",
+    [
+        "from mcp.types import PaginatedRequestParams\n",
+        "try:\n    from mcp.types import PaginatedRequestParams\nexcept ImportError:\n    PaginatedRequestParams = None\n",
+        "def own(PaginatedRequestParams): ...\n",
+        "KNOWN = [PaginatedRequestParams for PaginatedRequestParams in ()]\n",
+    ],
+    ids=["same import", "with a fallback", "parameter", "comprehension"],
+)
+def test_a_name_that_means_the_same_or_is_of_an_inner_scope_is_no_hindrance(same: str) -> None:
+    text = f"from mcp import ClientSession\n{same}\n\n{PAGE}"
+    done = engine.fix(Project.link([read(decode("client.py", text.encode()))]), load(), select=["cursor_argument"])
+    assert "params=PaginatedRequestParams(cursor=x)" in done.texts["client.py"]

@@ -54,13 +54,14 @@ LAYERS: dict[str, set[str]] = {
     "rewrite": CUT | {"facts", "rule", "runtime"},  # the boundary's verbs read chains and speak in needs
     "rewrite.servers": TREE | {"facts", "rule", "runtime", "project", "rewrite"},  # a server may be spread over files
     "rewrite.clients": TREE | {"facts", "rule", "project", "rewrite"},  # as servers, it asks the project where a file is run from
-    "rewrite.connections": {"source", "facts.model", "rewrite.edits", "rewrite.homes", "rewrite.written", "project", "rule", "__version__"},
-    "rewrite.adapters": CUT | {"facts", "rule", "project", "sdk", "__version__", "rewrite.written"},  # one module serves a project
+    "rewrite.connections": {"source", "facts", "rewrite.edits", "rewrite.homes", "rewrite.written", "project", "rule", "__version__"},
+    "rewrite.adapters": CUT
+    | {"facts", "rule", "project", "sdk", "__version__", "rewrite.homes", "rewrite.written"},  # one module serves a project
     "catalog": {"facts.model", "rule"},
     "selection": {"rule"},
     "bystanders": set(),
     "accept": TREE | {"facts", "scope", "bystanders"},
-    "engine": CHECK | {"project", "manifests", "catalog", "selection", "accept", "bystanders", "rewrite"},
+    "engine": CHECK | {"project", "manifests", "catalog", "selection", "accept", "bystanders", "rewrite", "scope"},
     "files": set(),
     "forecast": {"source", "facts.model", "rule", "project"},
     "house": {"source", "rule"},

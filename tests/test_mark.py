@@ -6,6 +6,7 @@ import ast
 
 import pytest
 from mcp_migrate.mark import mark
+from mcp_migrate.rule import Applicability
 from mcp_migrate.source import Source, decode
 from samples import CODES, PING, at
 
@@ -61,6 +62,13 @@ def test_a_message_is_one_line_in_the_encoding_of_the_file():
     text = mark(source, [at(source, "x", PING, message="first\nsecond 中\x1b é")])
     assert text.splitlines()[1] == "# mcp-migrate: TODO[MCP103] first second \\u4e2d  é"
     source.encode(text)
+
+
+@pytest.mark.parametrize(("hint", "more"), [("look", ": look"), ("", "")], ids=["with a hint", "without"])
+def test_a_fix_that_a_human_should_look_at_says_what_it_would_do(hint, more):
+    source = Source("a.py", "x = ping\n")
+    finding = at(source, "ping", applicability=Applicability.UNSAFE, hint=hint)
+    assert mark(source, [finding]) == f"{TODO}; fix needs --unsafe-fixes{more}\nx = ping\n"
 
 
 @pytest.mark.parametrize("text", ["x = (ping\n", "  x = ping\n y = 2\n"], ids=["open bracket", "indentation"])

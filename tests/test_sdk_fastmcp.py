@@ -415,3 +415,47 @@ def test_the_class_for_the_server_gives_the_text_back(tmp_path: Path) -> None:
         for client, mode in ((1, ""), (2, "legacy"), (2, "auto")):
             job = {**stdio(2, tmp_path), "mode": mode, "calls": [{"name": "book", "args": {"n": 3}}], "reads": [], "prompts": {}}
             assert talk(client, job)["calls"] == [told]
+
+
+REFUSING = """
+from mcp import McpError
+from mcp.server.fastmcp import FastMCP
+from mcp.types import ErrorData
+
+mcp = FastMCP("refusing")
+
+
+@mcp.tool()
+def refuse(code: int) -> str:
+    raised(code)
+    return "no"
+
+
+def raised(code):
+    raise McpError(ErrorData(code=code, message=f"refused with {code}"))
+"""
+REFUSED = """
+import asyncio
+from mcp import MCPError
+from mcp.server.mcpserver.exceptions import ToolError
+from server import mcp
+
+for code in (-32602, -32021, -32042):
+    try:
+        asyncio.run(mcp.call_tool("refuse", {"code": code}))
+    except (MCPError, ToolError) as error:
+        print(type(error).__name__, error)
+"""
+
+
+def test_a_telling_server_hides_no_error_that_a_client_has_to_act_on(tmp_path: Path) -> None:
+    project = Project.link([read(Source("server.py", REFUSING))])
+    fixed = engine.fix(project, catalog.load(), select=["mcp2"], unsafe=True)
+    assert "class TellingServer" in fixed.texts["server.py"]
+    (tmp_path / "server.py").write_text(fixed.texts["server.py"], encoding="utf-8")
+    done = subprocess.run([sdk.python(2), "-c", REFUSED], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines() == [
+        "ToolError Error executing tool refuse: refused with -32602",
+        "MCPError refused with -32021",
+        "MCPError refused with -32042",
+    ]

@@ -174,3 +174,38 @@ def test_the_decorators_are_those_of_version_1(major: int, there: bool) -> None:
     code = f"from mcp.server import Server; s = Server('s'); print([n for n in {names!r} if hasattr(type(s), n) or n in vars(s)])"
     found = subprocess.run([sdk.python(major), "-c", code], capture_output=True, text=True, check=True).stdout
     assert found.strip() == repr(names if there else [])
+
+
+REFUSING = """
+from mcp import Client, MCPError, types
+from mcp.server import Server
+import asyncio
+import mcp_handlers
+
+server = Server("refusing", version="1")
+
+
+@mcp_handlers.call_tool(server)
+async def refuse(name, arguments):
+    raise MCPError(arguments["code"], "refused")
+
+
+async def main():
+    async with Client(server) as client:
+        for code in (types.INVALID_PARAMS, types.MISSING_REQUIRED_CLIENT_CAPABILITY):
+            try:
+                print((await client.call_tool("refuse", {"code": code})).is_error)
+            except MCPError as error:
+                print(error.error.code)
+
+
+asyncio.run(main())
+"""
+
+
+def test_a_client_hears_of_what_it_lacks_and_the_model_of_the_rest(tmp_path: Path) -> None:
+    from mcp_migrate.rewrite import adapters
+
+    (tmp_path / adapters.FILE_NAME).write_text(adapters.render(["tools"]), encoding="utf-8")
+    done = subprocess.run([sdk.python(2), "-c", REFUSING], cwd=tmp_path, capture_output=True, text=True)
+    assert done.stdout.split() == ["True", "-32021"], done.stderr

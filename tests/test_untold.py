@@ -22,7 +22,9 @@ RULE = "server_discover"
 
 def programs() -> Iterator[tuple[str, Mapping[str, str]]]:
     for case in cases():
-        yield case.id, {path: plain(text) for path, text in case.before().items()}
+        code = {path: plain(text) for path, text in case.before().items() if path.endswith(".py")}
+        if code:
+            yield case.id, code
     for folder in sorted(FIXTURES.glob("servers/*/before")):
         yield folder.parent.name, {path.relative_to(folder).as_posix(): path.read_text("utf-8") for path in sorted(folder.rglob("*.py"))}
 

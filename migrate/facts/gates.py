@@ -24,6 +24,8 @@ HANDLER_MODULE = "mcp_handlers.py"
 """The name of the file that `fix` writes beside low-level servers of the SDK."""
 QUESTION_MODULE = "mcp_questions.py"
 """The name of the file that `fix` writes beside servers of the SDK that ask their client."""
+CONNECTION_MODULE = "mcp_http.py"
+"""The name of the file that `fix` writes beside clients of the SDK that hand a connection on."""
 HOSTS = frozenset({"boundary", "django", "flask", "starlette", "aiohttp", "tornado", "http_server", "aws_lambda"})
 """What a boundary object has for functions that it is put before, as decorators."""
 WRAPS = frozenset({"asgi", "wsgi", "fastapi_route"})
@@ -198,6 +200,7 @@ def is_boundary_module(source: Source) -> bool:
         CLIENT_MODULE: b"class Era",
         HANDLER_MODULE: b"request_ctx: ContextVar",
         QUESTION_MODULE: b"def asks(",
+        CONNECTION_MODULE: b"def streamablehttp_client(",
     }
     return any(source.path.endswith(name) and sign in source.utf8 for name, sign in own.items())
 

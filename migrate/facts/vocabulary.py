@@ -148,6 +148,8 @@ _NAMED: tuple[tuple[bytes, tuple[bytes, ...]], ...] = (
     (b"mcp-session-i", (b"mcp-session-id", b"mcp-Session-I", b"Mcp-session-id", b"Mcp-Session-I", b"MCP-Session-I")),
     (b"mcp_session_id", (b"mcp_session_id", b"MCP_SESSION_ID")),
     (b"mcpmethod", (b"McpMethod", b"MCPMethod")),
+    # Targets of `patch`, names in `sys.modules`.
+    (b"mcp.", tuple(quote + b"mcp." + name for quote in (b'"', b"'") for name in (b"client.", b"server.", b"shared.", b"types."))),
 )
 # The SDK, or a module beside this one that bears the protocol's name; of a package of that name, most modules speak of other things.
 _IMPORT = re.compile(rb"\b(?:from|import)[ \t]+(?:(?:fast)?mcp\b|mcp_\w+[ \t]*(?:import|as|,|#|\r?$))", re.MULTILINE)

@@ -125,25 +125,12 @@ class _Scanner:
         match self.text[self.at]:
             case '"' | "'":
                 yield self._string(path, key)
-            case "[":
+            case "[" | "{" as opening:
                 self.at += 1
                 size = 0
                 self._skip(_BLANK)
-                while self.text[self.at] != "]":
-                    yield from self._value((*path, size), self.at)
-                    size += 1
-                    self._skip(_BLANK)
-                    if self.text[self.at] == ",":
-                        self.at += 1
-                    self._skip(_BLANK)
-                self.at += 1
-                yield Item(path, start, self.at, size=size, key=key)
-            case "{":
-                self.at += 1
-                size = 0
-                self._skip(_BLANK)
-                while self.text[self.at] != "}":
-                    yield from self._pair(path)
+                while self.text[self.at] != ("]" if opening == "[" else "}"):
+                    yield from self._value((*path, size), self.at) if opening == "[" else self._pair(path)
                     size += 1
                     self._skip(_BLANK)
                     if self.text[self.at] == ",":

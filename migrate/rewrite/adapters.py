@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import ast
-import textwrap
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from weakref import WeakKeyDictionary
@@ -14,10 +13,10 @@ from ..facts.gates import HANDLER_MODULE
 from ..facts.model import Symbol, SymbolUse
 from ..project import Project, is_test
 from ..rule import Applicability, Context, Import, NewFile
-from ..sdk.modules import How, Module
+from ..sdk.modules import Module
 from ..sdk.types import ClassOf, members
 from ..source import Span
-from . import lines, written
+from . import homes, written
 from .edits import Edit
 
 FILE_NAME = HANDLER_MODULE
@@ -117,12 +116,9 @@ def is_from_1(ctx: Context) -> bool:
 def obstacle(ctx: Context) -> str:
     """Why the module cannot be written, or cannot be used in this file."""
     home = _homes(ctx.project).get(ctx.file.source.path)
-    held = ctx.project.files.get(_path(home)) if home is not None else None
-    if held is not None and written.parts(held.source.text) is None:
-        return f"{held.source.path} exists, and is not as `fix` writes it"
-    if any(NAME in scope.bindings and not _is_ours(scope.bindings[NAME]) for scope in ctx.module.scopes.values()):
-        return f"`{NAME}` means something else here"
-    return ""
+    if home is not None and (reason := homes.obstacle(ctx.project, _path(home))):
+        return reason
+    return f"`{NAME}` means something else here" if homes.is_taken(ctx.module, NAME) else ""
 
 
 def needs(ctx: Context, at: Span) -> Iterator[Edit | Import | NewFile]:
@@ -130,7 +126,7 @@ def needs(ctx: Context, at: Span) -> Iterator[Edit | Import | NewFile]:
     home = _homes(ctx.project).get(ctx.file.source.path)
     if home is None:
         return
-    yield from _imported(ctx, home, at)
+    yield from homes.imported(ctx, home.folder, NAME, at)
     path = _path(home)
     held = ctx.project.files.get(path)
     have = written.parts(held.source.text) if held is not None else ()
@@ -143,10 +139,7 @@ def needs(ctx: Context, at: Span) -> Iterator[Edit | Import | NewFile]:
 def place(ctx: Context) -> str:
     """The module that a file would import from, as a `from` import spells it; for a move of an imported name."""
     home = _homes(ctx.project).get(ctx.file.source.path)
-    spelled, either = _spelled(ctx, home) if home is not None else ("", False)
-    if either or not spelled:
-        return NAME
-    return f"{spelled}{NAME}" if spelled.endswith(".") else f"{spelled}.{NAME}"
+    return homes.spelled(ctx, home.folder, NAME) if home is not None else NAME
 
 
 def render(parts: Collection[str], newline: str = "\n") -> str:
@@ -335,179 +328,15 @@ def _find_homes(project: Project) -> dict[str, _Home]:
                 wanted.setdefault(path, set()).add(found.part)
             elif str(fact.key) == REQUEST_CTX:
                 wanted.setdefault(path, set())
-    folders = _packages(project)
-    groups: dict[str, list[str]] = {}
-    for path in wanted:
-        if not is_test(path):
-            groups.setdefault(_top(path, folders), []).append(path)
-    homes: dict[str, _Home] = {}
-    tests = [path for path in wanted if is_test(path)]
-    there = [path for path in _written(project) if not is_test(path)]
-    if len(groups) == 1:  # tests use what the server has
-        next(iter(groups.values())).extend(tests)
-    elif not groups and len(there) == 1:
-        groups[str(PurePosixPath(there[0]).parent)] = tests
-    else:
-        for path in tests:
-            groups.setdefault(str(PurePosixPath(path).parent), []).append(path)
-    for top, paths in groups.items():
-        own = [path for path in paths if not is_test(path)] or paths
-        held = [path for path in _written(project) if (top in folders and _is_below(path, top)) or str(PurePosixPath(path).parent) == top]
-        folder = str(PurePosixPath(held[0]).parent) if len(held) == 1 else _common(own)
-        home = _Home(folder, frozenset(part for path in paths for part in wanted[path] if part))
-        homes.update(dict.fromkeys(paths, home))
-    return homes
-
-
-def _written(project: Project) -> list[str]:
-    """The modules that `fix` has written, and nobody has changed since."""
-    found = [path for path in project.files if PurePosixPath(path).name == FILE_NAME]
-    return [path for path in found if written.parts(project.files[path].source.text) is not None]
-
-
-def _is_below(path: str, folder: str) -> bool:
-    return PurePosixPath(folder) in PurePosixPath(path).parents
-
-
-def _packages(project: Project) -> frozenset[str]:
-    inits = (path for path in project.files if PurePosixPath(path).name == "__init__.py")
-    return project.packages | {str(PurePosixPath(path).parent) for path in inits}
-
-
-def _top(path: str, packages: Collection[str]) -> str:
-    """The outermost package that a file is part of; its own folder where it is part of none."""
-    folder = PurePosixPath(path).parent
-    top = folder
-    for above in (folder, *folder.parents):
-        if str(above) not in packages:
-            break
-        top = above
-    return str(top)
-
-
-def _common(paths: Iterable[str]) -> str:
-    parts = [PurePosixPath(path).parent.parts for path in paths]
-    shared = []
-    for level in zip(*parts, strict=False):
-        if len({*level}) > 1:
-            break
-        shared.append(level[0])
-    return "/".join(shared) or "."
+    folders = homes.find(project, wanted, FILE_NAME)
+    parts: dict[str, set[str]] = {}
+    for path, folder in folders.items():
+        parts.setdefault(folder, set()).update(part for part in wanted[path] if part)
+    return {path: _Home(folder, frozenset(parts[folder])) for path, folder in folders.items()}
 
 
 def _path(home: _Home) -> str:
     return str(PurePosixPath(home.folder) / FILE_NAME)
-
-
-# -- how it is imported ----------------------------------------------------------
-def _imported(ctx: Context, home: _Home, at: Span) -> Iterator[Edit | Import]:
-    module = ctx.module
-    node = module.at(at)
-    if node is not None and ctx.sdk.inference.bindings(NAME, node, module):
-        return
-    spelled, either = _spelled(ctx, home)
-    anchor = _anchor(module, at)
-    if not either and anchor is None:
-        yield Import(spelled, NAME) if spelled else Import(NAME, "")
-        return
-    plain = f"from {spelled} import {NAME}" if spelled else f"import {NAME}"
-    text = f"try:\n    {plain}\nexcept ImportError:  # run by its path\n    import {NAME}\n" if either else f"{plain}\n"
-    after = anchor or _last_import(module)
-    if after is None:
-        yield Import(spelled, NAME) if spelled else Import(NAME, "")
-    else:
-        gap = "\n" if either and anchor is None else ""
-        yield _below(module, after, gap + text)
-
-
-def _spelled(ctx: Context, home: _Home) -> tuple[str, bool]:
-    """What stands before `import mcp_handlers`, and whether the file may be run by its path as well: `.`, `package`, or nothing."""
-    module, path = ctx.module, ctx.file.source.path
-    folder = PurePosixPath(path).parent
-    packages = _packages(ctx.project)
-    inside = folder == PurePosixPath(home.folder) or PurePosixPath(home.folder) in folder.parents
-    depth = len(folder.parts) - len(PurePosixPath(home.folder).parts)
-    dots = "." * (depth + 1)
-    outer = PurePosixPath(_top(_path(home), packages))
-    parts = PurePosixPath(home.folder).parts[len(outer.parent.parts) :] if str(outer) in packages else ()
-    dotted = ".".join(parts)
-    if not inside or (depth and home.folder not in packages):  # no dots lead out of the outermost package
-        return dotted, False
-    guarded = {inner for node in module.nodes if isinstance(node, ast.Try) for inner in ast.walk(node)}
-    imports = [node for node in module.nodes if isinstance(node, ast.Import | ast.ImportFrom)]
-    relative = [node for node in imports if isinstance(node, ast.ImportFrom) and node.level]
-    if relative:
-        return dots, all(node in guarded for node in relative)
-    own = {parts[0]} if parts else set()
-    for node in imports:
-        names = [node.module or ""] if isinstance(node, ast.ImportFrom) else [alias.name for alias in node.names]
-        if any(name.partition(".")[0] in own and ctx.project.module(name, path) is not None for name in names):
-            return dotted, False
-    if PurePosixPath(path).name == "__init__.py":
-        return dots, False
-    if str(folder) not in packages:
-        return "", False
-    return dots, depth == 0 and not _is_part(ctx, path)
-
-
-def _is_part(ctx: Context, path: str) -> bool:
-    """Whether a file is only ever loaded as part of its package: others import it so, and it is no program."""
-    module = ctx.module
-    if any(isinstance(node, ast.Compare) and isinstance(node.left, ast.Name) and node.left.id == "__name__" for node in module.nodes):
-        return False
-    name = PurePosixPath(path).stem
-    for other in ctx.project.importers(path):
-        text = ctx.project.files[other].source.utf8
-        package = PurePosixPath(path).parent.name
-        if f".{name} import".encode() in text or f"from . import {name}".encode() in text or f"{package}.{name}".encode() in text:
-            return True
-    return False
-
-
-def _anchor(module: Module, at: Span) -> ast.stmt | None:
-    """The import of the SDK that the new one has to follow, where the file imports it under a guard or inside of functions only."""
-    found = [
-        node
-        for node in module.nodes
-        if (isinstance(node, ast.ImportFrom) and not node.level and (node.module or "").partition(".")[0] == "mcp")
-        or (isinstance(node, ast.Import) and any(alias.name.partition(".")[0] == "mcp" for alias in node.names))
-    ]
-    found = [node for node in found if not _is_for_types(node, module)]
-    if not found or any(module.parents.get(node) is module.tree for node in found):
-        return None
-    outer = [node for node in found if module.function(node) is None]
-    if outer:
-        return outer[-1]
-    here = [node for node in found if (function := module.function(node)) is not None and module.span(function).contains(at)]
-    return here[-1] if here else None
-
-
-def _is_for_types(node: ast.AST, module: Module) -> bool:
-    """Whether an import is made for the type checker only."""
-    return any(isinstance(above, ast.If) and module.text(above.test).endswith("TYPE_CHECKING") for above in module.around(node))
-
-
-def _below(module: Module, node: ast.stmt, text: str) -> Edit:
-    source, span = module.source, module.span(node)
-    indented = textwrap.indent(text, lines.indent_of(source, span.start))
-    at = lines.next_line(source, span.end)
-    ends_open = at == len(source.utf8) and not source.utf8.endswith((b"\n", b"\r"))
-    return Edit(Span(at, at), lines.block(source, ("\n" if ends_open else "") + indented))
-
-
-def _last_import(module: Module) -> ast.stmt | None:
-    """The last import at the top of a file."""
-    last: ast.stmt | None = None
-    for node in module.tree.body:
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            break
-        if isinstance(node, ast.Import | ast.ImportFrom):
-            last = node
-    return last
-
-
-def _is_ours(bindings: Iterable[object]) -> bool:
-    return all(getattr(binding, "how", None) is How.IMPORTED and getattr(binding, "target", "").endswith(NAME) for binding in bindings)
 
 
 def _is_super(node: ast.expr) -> bool:

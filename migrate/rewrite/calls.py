@@ -32,11 +32,6 @@ def positional(call: cst.Call) -> Sequence[cst.Arg]:
     return found
 
 
-def is_starred(call: cst.Call) -> bool:
-    """Whether `*x` or `**x` hides some of the arguments."""
-    return any(argument.star for argument in call.args)
-
-
 def renamed(tree: Tree, argument: cst.Arg, name: str) -> Edit:
     """Gives a keyword another name."""
     assert argument.keyword is not None

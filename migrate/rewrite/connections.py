@@ -7,6 +7,7 @@ from pathlib import PurePosixPath
 from weakref import WeakKeyDictionary
 
 from .. import __version__
+from ..facts.gates import CONNECTION_MODULE
 from ..facts.model import Symbol, SymbolUse
 from ..project import Project
 from ..rule import Context, Import, NewFile
@@ -15,7 +16,7 @@ from . import homes, written
 from .edits import Edit
 
 FUNCTION = "mcp.client.streamable_http.streamablehttp_client"
-FILE_NAME = "mcp_http.py"
+FILE_NAME = CONNECTION_MODULE
 NAME = FILE_NAME.removesuffix(".py")
 _ORIGIN = """\
 Written by mcp-migrate {version} when this project moved to version 2 of the SDK, which opens connections with a client that has
@@ -25,10 +26,7 @@ _HOMES: WeakKeyDictionary[Project, dict[str, str]] = WeakKeyDictionary()
 
 def obstacle(ctx: Context) -> str:
     """Why the module cannot be written, or cannot be used in this file."""
-    held = ctx.project.files.get(_path(ctx))
-    if held is not None and written.parts(held.source.text) is None:
-        return f"{held.source.path} exists, and is not as `fix` writes it"
-    return f"`{NAME}` means something else here" if _is_taken(ctx) else ""
+    return homes.obstacle(ctx.project, _path(ctx)) or (f"`{NAME}` means something else here" if homes.is_taken(ctx.module, NAME) else "")
 
 
 def edits(ctx: Context, name: Span) -> Iterator[Edit | Import | NewFile]:
@@ -53,9 +51,3 @@ def _home(ctx: Context) -> str:
 
 def _is_use(fact: Symbol) -> bool:
     return fact.key == FUNCTION and fact.use in (SymbolUse.CALL, SymbolUse.IMPORT)
-
-
-def _is_taken(ctx: Context) -> bool:
-    """Whether the module's name is another thing's in this file."""
-    bindings = [binding for scope in ctx.module.scopes.values() for binding in scope.bindings.get(NAME, ())]
-    return any(binding.target.rpartition(".")[2] != NAME for binding in bindings)

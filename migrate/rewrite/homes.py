@@ -8,7 +8,7 @@ from pathlib import PurePosixPath
 
 from ..project import Project, is_test
 from ..rule import Context, Import
-from ..sdk.modules import Module
+from ..sdk.modules import How, Module
 from ..source import Span
 from . import lines, written
 from .edits import Edit
@@ -16,7 +16,7 @@ from .edits import Edit
 
 def find(project: Project, users: Iterable[str], file_name: str) -> dict[str, str]:
     """The folder of the module for each file that uses it: one for each package, or for files that stand together."""
-    packages = _packages(project)
+    packages, there = _packages(project), _written(project, file_name)
     groups: dict[str, list[str]] = {}
     tests = []
     for path in users:
@@ -24,17 +24,40 @@ def find(project: Project, users: Iterable[str], file_name: str) -> dict[str, st
             tests.append(path)
         else:
             groups.setdefault(_top(path, packages), []).append(path)
+    of_servers = [path for path in there if not is_test(path)]
     if len(groups) == 1:  # tests use what the server has
         next(iter(groups.values())).extend(tests)
+    elif tests and not groups and len(of_servers) == 1:
+        groups[_folder(of_servers[0])] = tests
     else:
         for path in tests:
-            groups.setdefault(str(PurePosixPath(path).parent), []).append(path)
+            groups.setdefault(_folder(path), []).append(path)
     homes: dict[str, str] = {}
-    for paths in groups.values():
+    for top, paths in groups.items():
+        held = [path for path in there if _folder(path) == top or (top in packages and PurePosixPath(top) in PurePosixPath(path).parents)]
         own = [path for path in paths if not is_test(path)] or paths
-        held = _held(project, own, file_name)
-        homes.update(dict.fromkeys(paths, held if held is not None else _common(own)))
+        homes.update(dict.fromkeys(paths, _folder(held[0]) if len(held) == 1 else _common(own)))
     return homes
+
+
+def obstacle(project: Project, path: str) -> str:
+    """Why the module cannot be written, or used as it lies there."""
+    held = project.files.get(path)
+    return f"{path} exists, and is not as `fix` writes it" if held is not None and written.parts(held.source.text) is None else ""
+
+
+def is_taken(module: Module, name: str) -> bool:
+    """Whether the module's name is another thing's in a file."""
+    bindings = [binding for scope in module.scopes.values() for binding in scope.bindings.get(name, ())]
+    return not all(binding.how is How.IMPORTED and binding.target.rpartition(".")[2] == name for binding in bindings)
+
+
+def spelled(ctx: Context, folder: str, name: str) -> str:
+    """The module that a file would import from, as a `from` import spells it."""
+    before, either = _spelled(ctx, folder)
+    if either or not before:
+        return name
+    return f"{before}{name}" if before.endswith(".") else f"{before}.{name}"
 
 
 def imported(ctx: Context, folder: str, name: str, at: Span) -> Iterator[Edit | Import]:
@@ -43,32 +66,26 @@ def imported(ctx: Context, folder: str, name: str, at: Span) -> Iterator[Edit | 
     node = module.at(at)
     if node is not None and ctx.sdk.inference.bindings(name, node, module):
         return
-    spelled, either = _spelled(ctx, folder)
+    before, either = _spelled(ctx, folder)
     anchor = _anchor(module, at)
-    if not either and anchor is None:
-        yield Import(spelled, name) if spelled else Import(name, "")
-        return
-    plain = f"from {spelled} import {name}" if spelled else f"import {name}"
-    text = f"try:\n    {plain}\nexcept ImportError:  # run by its path\n    import {name}\n" if either else f"{plain}\n"
-    after = anchor or _last_import(module)
+    after = anchor or (_last_import(module) if either else None)
     if after is None:
-        yield Import(spelled, name) if spelled else Import(name, "")
+        yield Import(before, name) if before else Import(name, "")
         return
+    plain = f"from {before} import {name}" if before else f"import {name}"
+    text = f"try:\n    {plain}\nexcept ImportError:  # run by its path\n    import {name}\n" if either else f"{plain}\n"
     gap = "\n" if either and anchor is None else ""
-    indent = lines.indent_of(module.source, module.span(after).start)
-    at_line = lines.next_line(module.source, module.span(after).end)
-    body = "".join(f"{indent}{line}" if line.strip() else line for line in (gap + text).splitlines(keepends=True))
-    yield Edit(Span(at_line, at_line), lines.block(module.source, body))
+    yield lines.below(module, after, gap + text)
 
 
-def _held(project: Project, users: Iterable[str], file_name: str) -> str | None:
-    """Where the module lies already: beside one of the files, or above it."""
-    for path in users:
-        for above in PurePosixPath(path).parents:
-            held = project.files.get(str(above / file_name))
-            if held is not None and written.parts(held.source.text) is not None:
-                return str(above)
-    return None
+def _written(project: Project, file_name: str) -> list[str]:
+    """The modules of this name that `fix` has written, and nobody has changed since."""
+    found = [path for path in project.files if PurePosixPath(path).name == file_name]
+    return [path for path in found if written.parts(project.files[path].source.text) is not None]
+
+
+def _folder(path: str) -> str:
+    return str(PurePosixPath(path).parent)
 
 
 def _packages(project: Project) -> frozenset[str]:
@@ -105,7 +122,7 @@ def _spelled(ctx: Context, home: str) -> tuple[str, bool]:
     outer = PurePosixPath(_top(f"{home}/_", packages))
     parts = PurePosixPath(home).parts[len(outer.parent.parts) :] if str(outer) in packages else ()
     dotted = ".".join(parts)
-    if not inside:
+    if not inside or (depth and home not in packages):  # no dots lead out of the outermost package
         return dotted, False
     guarded = {inner for node in module.nodes if isinstance(node, ast.Try) for inner in ast.walk(node)}
     imports = [node for node in module.nodes if isinstance(node, ast.Import | ast.ImportFrom)]

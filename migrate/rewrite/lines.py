@@ -8,6 +8,7 @@ import textwrap
 import tokenize
 from bisect import bisect_right
 from collections.abc import Iterator
+from typing import Protocol
 
 from ..facts.functions import Def, Module
 from ..facts.syntax import descend
@@ -17,6 +18,15 @@ from .edits import Edit
 WIDTH = 100
 # What a text of several lines has: three quotes, a line that ends in a backslash, or an expression inside that goes on.
 _OVER_LINES = re.compile(rb"\"\"\"|'''|\\[\r\n]|[fFtT][rR]?[\"'][^\r\n]*\{")
+
+
+class Spanned(Protocol):
+    """A module of either wing that reads: its text, and where its nodes are."""
+
+    @property
+    def source(self) -> Source: ...
+
+    def span(self, node: ast.expr | ast.stmt) -> Span: ...
 
 
 def line_start(source: Source, offset: int) -> int:
@@ -51,7 +61,7 @@ def block(source: Source, text: str) -> str:
     return text.replace("\n", source.newline)
 
 
-def above(module: Module, node: ast.stmt, text: str) -> Edit:
+def above(module: Spanned, node: ast.stmt, text: str) -> Edit:
     """Whole lines before a statement, at its depth. A decorated definition begins at its first decorator."""
     source, start = module.source, start_of(module, node)
     lines = textwrap.indent(text, indent_of(source, start))
@@ -59,7 +69,7 @@ def above(module: Module, node: ast.stmt, text: str) -> Edit:
     return Edit(Span(at, at), block(source, lines))
 
 
-def below(module: Module, node: ast.stmt, text: str) -> Edit:
+def below(module: Spanned, node: ast.stmt, text: str) -> Edit:
     """Whole lines after a statement, at its depth."""
     source, span = module.source, module.span(node)
     lines = textwrap.indent(text, indent_of(source, span.start))
@@ -68,7 +78,7 @@ def below(module: Module, node: ast.stmt, text: str) -> Edit:
     return Edit(Span(at, at), block(source, ("\n" if ends_open else "") + lines))
 
 
-def start_of(module: Module, node: ast.stmt) -> int:
+def start_of(module: Spanned, node: ast.stmt) -> int:
     """Where a statement begins; a decorated one at its first `@`."""
     if isinstance(node, Def | ast.ClassDef) and node.decorator_list:
         return module.source.utf8.rindex(b"@", 0, module.span(node.decorator_list[0]).start)

@@ -13,7 +13,7 @@ from .. import __version__
 from ..facts.gates import QUESTION_MODULE
 from ..project import Project
 from ..rule import Applicability, Context, Import, NewFile
-from ..sdk.modules import How, Module, dotted
+from ..sdk.modules import dotted
 from ..source import Span
 from . import homes, lines, resolvers, written
 from .edits import Edit
@@ -79,7 +79,7 @@ def _verdict(question: Question, found: Questions) -> Verdict:
         return Verdict(Way.NONE, Applicability.MANUAL, reach.doubt)
     if any("Resolve(" in _annotations(entry) for entry in reach.entries):
         return Verdict(Way.NONE, Applicability.MANUAL, "the tool has parameters that resolvers fill, and the SDK allows only one of both")
-    if any(_is_taken(module) for module in {question.module, *(entry.module for entry in reach.entries)}):
+    if any(homes.is_taken(module, NAME) for module in {question.module, *(entry.module for entry in reach.entries)}):
         return Verdict(Way.NONE, Applicability.MANUAL, f"`{NAME}` means something else here")
     return Verdict(Way.ROUNDS, Applicability.SAFE if found.is_repeatable(reach) else Applicability.UNSAFE)
 
@@ -131,9 +131,8 @@ def obstacle(ctx: Context) -> str:
     """Why the module cannot be written."""
     home = _homes(ctx.project).get(ctx.file.source.path)
     held = ctx.project.files.get(_path(home)) if home is not None else None
-    if held is not None and written.parts(held.source.text) is None and "def asker(" not in held.source.text:
-        return f"{held.source.path} exists, and is not as `fix` writes it"
-    return ""
+    # What has all that is asked of it may look as its owner likes.
+    return "" if held is None or "def asker(" in held.source.text else homes.obstacle(ctx.project, held.source.path)
 
 
 def needs(ctx: Context, at: Span) -> Iterator[Edit | Import | NewFile]:
@@ -173,8 +172,3 @@ def _annotations(entry: Entry) -> str:
     function = entry.function.args
     parameters = [*function.posonlyargs, *function.args, *function.kwonlyargs]
     return " ".join(entry.module.text(parameter.annotation) for parameter in parameters if parameter.annotation is not None)
-
-
-def _is_taken(module: Module) -> bool:
-    bindings = [binding for scope in module.scopes.values() for binding in scope.bindings.get(NAME, ())]
-    return not all(binding.how is How.IMPORTED and binding.target.rpartition(".")[2] == NAME for binding in bindings)

@@ -15,7 +15,7 @@ from typing import Any, Protocol, TypeVar, cast, get_args, get_type_hints
 from weakref import WeakKeyDictionary
 
 import jsonschema
-from mcp import MCPError, UrlElicitationRequiredError, types
+from mcp import MCPError, types
 from mcp.server import Server, ServerRequestContext
 from mcp.server.lowlevel.helper_types import ReadResourceContents
 from mcp.server.session import ServerSession
@@ -67,14 +67,16 @@ def call_tool(server: Server[Any], *, validate_input: bool = True) -> Register:
             if validate_input and tool is not None:
                 _validate(arguments, tool.input_schema, "Input")
             return _result(await function(params.name, arguments), tool)
-        except UrlElicitationRequiredError:
-            raise
         except Exception as error:
+            if isinstance(error, MCPError) and error.error.code in _FOR_CLIENTS:
+                raise
             return types.CallToolResult(content=[types.TextContent(type="text", text=str(error))], is_error=True)
 
     return _answers(server, "tools/call", types.CallToolRequestParams, answer)
 
 
+# What a client has to act on, and not its model.
+_FOR_CLIENTS = (types.URL_ELICITATION_REQUIRED, types.MISSING_REQUIRED_CLIENT_CAPABILITY)
 _tools: WeakKeyDictionary[Server[Any], dict[str, types.Tool]] = WeakKeyDictionary()
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from ..facts.model import Symbol, SymbolUse
 from .modules import Def, How, Module
-from .servers import CLASSES, part
+from .servers import part
 from .types import OWN, Function, members
 
 if TYPE_CHECKING:
@@ -29,11 +29,6 @@ class Handler:
     where: Module
     call: ast.Call
     is_plain: bool  # nothing stands between the function and the server
-
-    @property
-    def is_old(self) -> bool:
-        """Whether the server is one of version 1 by its name."""
-        return str(self.fact.key).startswith(CLASSES[0])
 
     @property
     def uri(self) -> str | None:

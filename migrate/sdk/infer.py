@@ -250,6 +250,8 @@ class Inference:
             return Instance("Awaitable", (entered,)) if entered is not None else None
         if name == "enter_context":
             return self._entered(self.type(first, module))
+        if name == "import_module" and isinstance(first, ast.Constant) and isinstance(first.value, str):
+            return self._imported(first.value, module) if len(node.args) == 1 else None
         if name in _FIRST_WAITS:
             inner = self.type(first, module)
             return inner if isinstance(inner, Instance) and inner.name == "Awaitable" else None

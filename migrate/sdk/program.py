@@ -54,7 +54,7 @@ class Program:
         packages: Collection[str] = (),
         before: Program | None = None,
     ) -> None:
-        """`packages` are folders with an `__init__.py`, among the files or not; `before` has modules that may not have changed."""
+        """`packages` are folders with an `__init__.py`, which need not be among the files; `before` has modules that may be the same."""
         self.files = files
         self.packages = packages
         self.api: Api = load()

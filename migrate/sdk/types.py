@@ -54,7 +54,6 @@ Known = Union[Instance, ClassOf, Function, ModuleOf, Either]  # noqa: UP007 the 
 
 NONE = Instance("None")
 URL = "pydantic.networks.AnyUrl"
-FILE_URL = "pydantic.networks.FileUrl"
 ADAPTER = "pydantic.type_adapter.TypeAdapter"
 URI = "mcp.types.Uri"
 """What the fields hold that were an `AnyUrl`, and are text now."""

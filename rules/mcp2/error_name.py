@@ -26,10 +26,20 @@ def check(fact: Symbol, ctx: Context) -> Iterator[Finding]:
         return
     if any(isinstance(inner, ast.Constant) and inner.value == "MCPError" for inner in descend(compared)):
         return
-    if any(isinstance(inner, ast.Attribute) and inner.attr in _NAMES for inner in descend(compared)):
+    if any(isinstance(inner, ast.Attribute) and inner.attr in _NAMES for inner in descend(compared)) and not _has_namesake(ctx):
         yield ctx.finding(fact, Applicability.SAFE)
 
 
 def fix(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit]:
     text = ctx.module.source.slice(fact.span)
     yield Edit(fact.span, text.replace("McpError", "MCPError"))
+
+
+def _has_namesake(ctx: Context) -> bool:
+    """Whether another class of this name is made or used in the project, which may be meant."""
+    for file in ctx.project.files.values():
+        if any(target.endswith(".McpError") and not target.startswith("mcp.") for target in file.imports.values()):
+            return True
+        if b"class McpError" in file.source.utf8:
+            return True
+    return False

@@ -15,6 +15,7 @@ from ...source import Span
 
 if TYPE_CHECKING:
     from ...rewrite.tree import Tree
+    from ...sdk.modules import Module
 
 _TEXT = '''class {name}(MCPServer):
     """Tells the client why a tool failed, as version 1 of the SDK did."""
@@ -27,11 +28,23 @@ _TEXT = '''class {name}(MCPServer):
         except UnexpectedToolError as error:
             raise ToolError(f"Error executing tool {{name}}: {{error.__cause__}}") from error.__cause__
 '''
-_REFUSED = """        except MCPError as error:
-            if isinstance(error, UrlElicitationRequiredError):
+_REFUSED = """        except {error} as error:
+            if error.error.code in (MISSING_REQUIRED_CLIENT_CAPABILITY, URL_ELICITATION_REQUIRED):
                 raise
-            raise ToolError(f"Error executing tool {name}: {error}") from error
+            raise ToolError(f"Error executing tool {{name}}: {{error}}") from error
 """
+_NAMES = (
+    "Any",
+    "CallToolResult",
+    "Context",
+    "InputRequiredResult",
+    "MCPError",
+    "MCPServer",
+    "MISSING_REQUIRED_CLIENT_CAPABILITY",
+    "ToolError",
+    "URL_ELICITATION_REQUIRED",
+    "UnexpectedToolError",
+)
 _SHOWN = 3
 _EXCEPTIONS = "mcp.server.mcpserver.exceptions"
 
@@ -66,11 +79,16 @@ def fix(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit | Import]:
     text = _TEXT.format(name=name)
     if any(b"McpError" in file.source.utf8 for file in ctx.project.files.values()):
         # An error of the protocol was a result of the tool as well.
-        text += _REFUSED
-        yield Import("mcp.shared.exceptions", "MCPError")
-        yield Import("mcp.shared.exceptions", "UrlElicitationRequiredError")
+        imported = _imported_error(module)
+        text += _REFUSED.format(error=imported or "MCPError")
+        if not imported:
+            yield Import("mcp.shared.exceptions", "MCPError")
+        yield Import("mcp.types", "MISSING_REQUIRED_CLIENT_CAPABILITY")
+        yield Import("mcp.types", "URL_ELICITATION_REQUIRED")
     yield Edit(module.span(server.call.func), name)
-    yield Edit(Span(at, at), f"{text}\n\n".replace("\n", module.source.newline))
+    lines_above = module.source.utf8[:at].replace(b"\r\n", b"\n")
+    gap = "" if lines_above.endswith(b"\n\n\n") or not lines_above.strip() else "\n" if lines_above.endswith(b"\n\n") else "\n\n"
+    yield Edit(Span(at, at), f"{gap}{text}\n\n".replace("\n", module.source.newline))
     yield Import("typing", "Any")
     if "Context" not in module.scopes[module.tree].bindings:
         yield Import("mcp.server.mcpserver", "Context")
@@ -91,6 +109,15 @@ def _server(fact: Symbol, ctx: Context) -> Server | None:
     return server if server is not None and named and not _is_own_class(server) else None
 
 
+def _imported_error(module: Module) -> str:
+    """What this file calls the SDK's error, by the name of either release."""
+    for name in ("MCPError", "McpError"):
+        bindings = module.scopes[module.tree].bindings.get(name, ())
+        if bindings and all(binding.target.startswith("mcp.") and binding.target.endswith(f".{name}") for binding in bindings):
+            return name
+    return ""
+
+
 def _is_own_class(server: Server) -> bool:
     func = server.call.func
     name = func.id if isinstance(func, ast.Name) else func.attr if isinstance(func, ast.Attribute) else ""
@@ -101,11 +128,8 @@ def _can_stand(server: Server, ctx: Context) -> bool:
     """Whether a class above the server is seen by it, and its names mean nothing else here."""
     module = server.module
     taken = module.scopes[module.tree].bindings
-    for name in ("Any", "Context", "MCPServer", "ToolError", "UnexpectedToolError", "CallToolResult", "InputRequiredResult"):
-        for binding in taken.get(name, ()):
-            if not binding.target.startswith(("mcp.", "typing.")):
-                return False
-    return ctx.entry.data["class"][0] not in taken
+    own = (binding for name in _NAMES for binding in taken.get(name, ()) if not binding.target.startswith(("mcp.", "typing.")))
+    return ctx.entry.data["class"][0] not in taken and not any(own)
 
 
 def _anchor(server: Server) -> ast.AST:

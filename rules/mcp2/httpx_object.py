@@ -10,6 +10,7 @@ from ...facts.model import Symbol, SymbolUse
 from ...rewrite.edits import Edit
 from ...rule import Applicability, Context, Finding, Import
 from ...sdk.modules import How
+from ...sdk.types import OWN, Instance
 
 if TYPE_CHECKING:
     from ...rewrite.tree import Tree
@@ -22,13 +23,21 @@ def check(fact: Symbol, ctx: Context) -> Iterator[Finding]:
             names = [*_names(made, ctx)]
             safe = bool(names) and _serves_only(value, made, ctx)
             yield ctx.finding(fact, Applicability.SAFE if safe else Applicability.MANUAL, span=ctx.module.span(value))
+        elif (base := _derived(value, ctx)) is not None:
+            safe = _is_only_handed(base, ctx)
+            yield ctx.finding(fact, Applicability.SAFE if safe else Applicability.MANUAL, span=ctx.module.span(base.bases[0]))
 
 
 def fix(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit | Import]:
     for value in _handed(fact, ctx):
         made = _made(value, ctx)
+        base = _derived(value, ctx) if made is None else None
         if made is not None and _serves_only(value, made, ctx):
             for name in _names(made, ctx):
+                yield Edit(ctx.module.span(name), "httpx2")
+                yield Import("httpx2", "")
+        elif base is not None and _is_only_handed(base, ctx):
+            for name in _names(base, ctx):
                 yield Edit(ctx.module.span(name), "httpx2")
                 yield Import("httpx2", "")
 
@@ -50,6 +59,30 @@ def _made(value: ast.expr, ctx: Context) -> ast.expr | None:
     return value if isinstance(value, ast.Call) and _is_httpx(value.func, ctx) else None
 
 
+def _derived(value: ast.expr, ctx: Context) -> ast.ClassDef | None:
+    """The class of this file that an object is made of, where that derives from one of httpx alone."""
+    known = ctx.sdk.type(value, ctx.module)
+    if not isinstance(known, Instance) or not known.name.startswith(f"{ctx.module.path}{OWN}"):
+        return None
+    found = ctx.module.defined.get(known.name.partition(OWN)[2])
+    return found if isinstance(found, ast.ClassDef) and len(found.bases) == 1 and _is_httpx(found.bases[0], ctx) else None
+
+
+def _is_only_handed(found: ast.ClassDef, ctx: Context) -> bool:
+    """Whether objects of a class go to the SDK and to nobody else."""
+    handed = {
+        value
+        for fact in ctx.file.facts
+        if isinstance(fact, Symbol) and fact.key in ctx.entry.match["Symbol"]
+        for value in _handed(fact, ctx)
+    }
+    uses = [node for node in ctx.module.nodes if isinstance(node, ast.Name) and node.id == found.name]
+    elsewhere = (file for path, file in ctx.project.files.items() if path != ctx.module.path)
+    if any(f"{ctx.module.name}.{found.name}" in file.imports.values() for file in elsewhere):
+        return False
+    return bool(uses) and all(any(node in ast.walk(value) for value in handed) for node in uses)
+
+
 def _is_httpx(node: ast.expr, ctx: Context) -> bool:
     return isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and _is_library(node.value, ctx)
 
@@ -59,7 +92,7 @@ def _is_library(node: ast.Name, ctx: Context) -> bool:
     return bool(bindings) and all(binding.target == "httpx" for binding in bindings)
 
 
-def _names(made: ast.expr, ctx: Context) -> Iterator[ast.Name]:
+def _names(made: ast.AST, ctx: Context) -> Iterator[ast.Name]:
     """Where the library is named inside: of the client itself, its timeouts, its limits."""
     yield from (node for node in ast.walk(made) if isinstance(node, ast.Name) and node.id == "httpx" and _is_library(node, ctx))
 

@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING
 from ...facts.model import Symbol, SymbolUse
 from ...rewrite.edits import Edit
 from ...rule import Applicability, Context, Finding, Import
+from ...sdk.modules import dotted
 
 if TYPE_CHECKING:
     from ...rewrite.tree import Tree
 
 _NAME = "RequestResponder"
+_WHOLE = frozenset({_NAME, "ServerNotification", "Exception"})
 
 
 def check(fact: Symbol, ctx: Context) -> Iterator[Finding]:
@@ -43,11 +45,28 @@ def _annotations(ctx: Context) -> list[ast.expr] | None:
 
 
 def _annotation(node: ast.AST, ctx: Context) -> ast.expr | None:
+    """The whole annotation around a name, if it is that of a message handler: all that may come in, and no more."""
     child = node
     for above in ctx.module.around(node):
         if isinstance(above, ast.arg):
-            return above.annotation if above.annotation is child else None
+            annotation = above.annotation
+            whole = annotation is child and {dotted(part).rpartition(".")[2] for part in _parts(annotation)} == _WHOLE
+            return annotation if whole else None
         if not isinstance(above, ast.BinOp | ast.Subscript | ast.Tuple):
             return None
         child = above
     return None
+
+
+def _parts(node: ast.expr | None) -> Iterator[ast.expr]:
+    """The classes of a union, without what they are made of."""
+    match node:
+        case ast.BinOp(left=left, right=right):
+            yield from (*_parts(left), *_parts(right))
+        case ast.Subscript(value=value, slice=ast.Tuple(elts=parts)) if dotted(value).rpartition(".")[2] == "Union":
+            for part in parts:
+                yield from _parts(part)
+        case ast.Subscript(value=value):
+            yield value
+        case ast.expr():
+            yield node

@@ -94,6 +94,11 @@ def _named(fact: Symbol, new: Place, ctx: Context) -> Iterator[Edit | Import]:
         return
     here = str(fact.key).rpartition(".")[0]
     base = ctx.module.text(node.value)
+    if not isinstance(node.value, ast.Name | ast.Attribute):
+        # `import_module("...").FastMCP`: the text is a finding of its own.
+        if new.module == here or _is_moved(here, new.module, ctx.entry):
+            yield Edit(ctx.module.attribute_span(node), new.name)
+        return
     if new.module == here or base == here.rpartition(".")[2] or _is_moved(here, new.module, ctx.entry):
         # The import of the module is a finding of its own, and takes its name along.
         if base == here and here != new.module:

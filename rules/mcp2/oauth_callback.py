@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from ...facts.model import Symbol, SymbolUse
 from ...rewrite.edits import Edit
 from ...rule import Applicability, Context, Finding, Import
-from ...sdk.modules import Def
+from ...sdk.modules import Def, dotted
 from ...sdk.types import OWN, Function
 from ...source import Span
 
@@ -26,18 +26,15 @@ def check(fact: Symbol, ctx: Context) -> Iterator[Finding]:
     function = _function(handed, ctx)
     if function is None:
         yield ctx.finding(fact, Applicability.MANUAL, span=ctx.module.span(handed))
-    elif pairs := _pairs(function):
-        yield (
-            ctx.finding(fact, Applicability.SAFE, span=ctx.module.span(handed))
-            if all(len(pair.elts) == 2 for pair in pairs)
-            else ctx.finding(fact, Applicability.MANUAL, span=ctx.module.span(handed))
-        )
+    elif _is_pair(function.returns) or _pairs(function):
+        safe = _gives_pairs(function) and not _is_called(function, ctx)
+        yield ctx.finding(fact, Applicability.SAFE if safe else Applicability.MANUAL, span=ctx.module.span(handed))
 
 
 def fix(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit | Import]:
     handed = _handed(fact, ctx)
     function = _function(handed, ctx) if handed is not None else None
-    if function is None or not all(len(pair.elts) == 2 for pair in _pairs(function)):
+    if function is None or not _gives_pairs(function) or _is_called(function, ctx):
         return
     module = ctx.module
     for pair in _pairs(function):
@@ -69,14 +66,35 @@ def _function(handed: ast.expr, ctx: Context) -> Def | None:
     return None
 
 
+def _gives_pairs(function: Def) -> bool:
+    """Whether every value that it returns is a pair that is written down there."""
+    pairs = _pairs(function)
+    whole = all(len(pair.elts) == 2 and not any(isinstance(part, ast.Starred) for part in pair.elts) for pair in pairs)
+    return bool(pairs) and whole and len(pairs) == len(_returned(function))
+
+
 def _pairs(function: Def) -> list[ast.Tuple]:
-    """The tuples that it returns itself."""
-    found: list[ast.Tuple] = []
+    return [value for value in _returned(function) if isinstance(value, ast.Tuple)]
+
+
+def _returned(function: Def) -> list[ast.expr]:
+    """What it returns itself."""
+    found: list[ast.expr] = []
     pending: list[ast.AST] = [*function.body]
     while pending:
         node = pending.pop(0)
-        if isinstance(node, ast.Return) and isinstance(node.value, ast.Tuple):
+        if isinstance(node, ast.Return) and node.value is not None:
             found.append(node.value)
         if not isinstance(node, Def | ast.Lambda | ast.ClassDef):
             pending += ast.iter_child_nodes(node)
     return found
+
+
+def _is_pair(annotation: ast.expr | None) -> bool:
+    return isinstance(annotation, ast.Subscript) and dotted(annotation.value).rpartition(".")[2] in ("tuple", "Tuple")
+
+
+def _is_called(function: Def, ctx: Context) -> bool:
+    """Whether the project calls it as well, and takes a pair from it."""
+    known = (ctx.sdk.type(call.func, module) for module, call in ctx.sdk.callers(function.name))
+    return any(one is None or (isinstance(one, Function) and one.name.endswith(function.name)) for one in known)

@@ -43,7 +43,9 @@ def fix(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit]:
         node, module = schema.node, ctx.module
         start = module.span(node).start + 1
         if not node.keys:
-            yield Edit(Span(start, module.span(node).end - 1), '"type": "object"')
+            inside = Span(start, module.span(node).end - 1)
+            # A comment is all that an empty dict can hold.
+            yield Edit(Span(start, start) if module.source.slice(inside).strip() else inside, '"type": "object"')
             continue
         first = node.keys[0] or node.values[0]
         if any(isinstance(key, ast.Constant) and key.value == "type" for key in node.keys):

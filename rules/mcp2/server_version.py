@@ -91,8 +91,19 @@ def _moves(node: ast.AST | None, statement: ast.Assign, ctx: Context) -> Server 
             return None
         if sum(_is_set(use.node, use.module) for use in server.uses) != 1:
             return None
-        return server if _is_early(statement.value, made, ctx) else None
+        between = block[block.index(made) + 1 : block.index(statement)]
+        return server if _is_early(statement.value, made, ctx) and (_is_fixed(statement.value) or not any(map(_acts, between))) else None
     return None
+
+
+def _is_fixed(value: ast.expr) -> bool:
+    """Whether nothing that runs in between can give an expression another value: it only names things."""
+    return not any(isinstance(inside, ast.Call | ast.Subscript) for inside in ast.walk(value))
+
+
+def _acts(statement: ast.stmt) -> bool:
+    """Whether a statement does more than to define or to import something."""
+    return not isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.Import | ast.ImportFrom)
 
 
 def _is_early(value: ast.expr, made: ast.stmt | None, ctx: Context) -> bool:

@@ -64,8 +64,8 @@ def _is_delta(value: ast.expr, ctx: Context) -> bool:
     match value:
         case ast.Call(func=ast.Name(id=name)):
             return any(binding.target == "datetime.timedelta" for binding in ctx.sdk.inference.bindings(name, value, ctx.module))
-        case ast.Call(func=ast.Attribute(value=ast.Name(id="datetime"), attr="timedelta")):
-            return True
+        case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="timedelta")):
+            return any(binding.target == "datetime" for binding in ctx.sdk.inference.bindings(name, value, ctx.module))
         case ast.Name(id=name):
             bindings = ctx.sdk.inference.bindings(name, value, ctx.module)
             given = [binding.value for binding in bindings]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ...facts.model import Fact, Header, HeaderUse
 from ...rewrite.edits import Edit
-from ...rule import Context, Finding, Need, Severity
+from ...rule import Applicability, Context, Finding, Need, Severity
 from .. import clientside, hosted
 
 if TYPE_CHECKING:
@@ -26,7 +26,16 @@ def check(fact: Fact, ctx: Context) -> Iterator[Finding]:
         yield from clientside.check(fact, ctx, removable=True)
         return
     for finding in hosted.check(fact, ctx, follows=fact.use in _GIVES):
+        if finding.applicability is Applicability.SAFE and _stays(fact, ctx):
+            finding = ctx.finding(fact, Applicability.MANUAL)
         yield replace(finding, severity=Severity.NOTE) if fact.use in _NAMES else finding
+
+
+def _stays(fact: Header, ctx: Context) -> bool:
+    """Whether a boundary stands already before code that reads the header, and `fix` has nothing to take away: it goes elsewhere."""
+    from ...rewrite.tree import Tree
+
+    return fact.use in _GIVES and hosted.handle(ctx) != "" and not any(True for _ in fix(fact, Tree(ctx.file.source), ctx))
 
 
 def fix(fact: Fact, tree: Tree, ctx: Context) -> Iterator[Edit | Need]:
