@@ -34,6 +34,11 @@ class Place(NamedTuple):
 def check(fact: Symbol, ctx: Context) -> Iterator[Finding]:
     if fact.use not in _SPELLED or not isinstance(fact.key, str):
         return
+    if fact.key.endswith(".*"):
+        name = fact.key.removesuffix(".*")
+        if name in ctx.sdk.api.old["modules"] and name not in ctx.sdk.api.new["modules"]:
+            yield ctx.finding(fact, Applicability.MANUAL, hint=ctx.entry.hints["star"])
+        return
     here = _place(fact.key, ctx.sdk.api)
     new = _successor(here, ctx.sdk.api, ctx.entry)
     if new == here or here.dotted in ctx.entry.data["elsewhere"] or _canonical(here, ctx.sdk.api) in ctx.entry.data["elsewhere"]:
