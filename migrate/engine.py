@@ -201,20 +201,25 @@ class _Fixing:
         self.tried: set[Finding] = set()
         self.trees: dict[str, Tree] = {}
         self.swept: set[str] = set()
+        self.waiting: list[Finding] = []  # of rules whose turn comes last
         self.kept: list[Finding] = []  # of early rules, which would not find them again
 
     def run(self) -> Fixed:
         # What the code needs comes first: the rules about it ask what the code is like before it is moved, and whether it can be.
-        self._fix_beside()
+        self._fix_beside(last=False)
         refused = [*self.dropped]
         # What is left to do there is told, though code that is moved meanwhile gives no occasion to find it.
-        beside = {self._left(finding) for finding in self.find(self.project, within=_beside)} if self.project.manifests else set()
+        found = self.find(self.project, within=_beside) if self.project.manifests else []
+        beside = {self._left(finding) for finding in found if not self._is_last(finding)}
         rounds = 0
-        while (changed := self._round()) or self._sweep():
+        while (changed := self._round()) or self._sweep() or (changed := self._apply(self.waiting)):
             rounds += bool(changed)
             if rounds > MAX_ROUNDS:
                 self._take_back(changed)
                 break
+        dropped = self.dropped
+        self._fix_beside(last=True)
+        self.dropped = [*dropped, *self.dropped]
         return Fixed(
             project=self.project,
             texts={
@@ -262,14 +267,15 @@ class _Fixing:
 
     # The files beside the code
 
-    def _fix_beside(self) -> None:
+    def _fix_beside(self, *, last: bool) -> None:
         changed: list[FileFacts] = []
+        before = self.project.manifests
         for _ in range(MAX_ROUNDS):
             changed = []
             self.dropped = []
             by_path: defaultdict[str, list[Finding]] = defaultdict(list)
             for finding in self.find(self.project, within=_beside):
-                if finding.applicability >= self.threshold and finding.fact is not None:
+                if finding.applicability >= self.threshold and finding.fact is not None and self._is_last(finding) is last:
                     by_path[finding.path].append(finding)
             for path, findings in by_path.items():
                 file = self.project.manifests[path]
@@ -283,7 +289,7 @@ class _Fixing:
         for file in changed:
             rules = ", ".join(sorted(self.applied.pop(file.source.path)))
             self.on_error(InternalError(rules, file.source.path, f"fixes do not come to rest in {MAX_ROUNDS} rounds"))
-        self.project = self.project.with_manifests(self.start.manifests[file.source.path] for file in changed)
+        self.project = self.project.with_manifests(before[file.source.path] for file in changed)
 
     def _rewritten(self, file: FileFacts, findings: Iterable[Finding]) -> tuple[FileFacts, Counter[str]]:
         """A file with the fixes of these findings, as far as each says what it should and leaves the rest as it was."""
@@ -312,9 +318,14 @@ class _Fixing:
 
     def _round(self) -> dict[str, Counter[str]]:
         """Fixes what can be fixed at once; what changed, with the rules that did it."""
-        self.dropped, self.tried, self.written = [], set(), {}
+        self.dropped, self.tried = [], set()
+        found = self.find(self.project)
+        self.waiting = [finding for finding in found if self._is_last(finding)]
+        return self._apply([finding for finding in found if not self._is_last(finding)])
+
+    def _apply(self, findings_of_all: list[Finding]) -> dict[str, Counter[str]]:
+        self.written = {}
         by_path: defaultdict[str, list[Finding]] = defaultdict(list)
-        findings_of_all = self.find(self.project)
         fixed: set[Finding] = set()
         for finding in findings_of_all:
             if finding.applicability >= self.threshold and finding.fact is not None and finding.path in self.project.files:
@@ -337,6 +348,10 @@ class _Fixing:
             self.project = self.project.replace(read_anew)
             self._keep(findings_of_all, fixed, before)
         return changed
+
+    def _is_last(self, finding: Finding) -> bool:
+        entry = self.catalog.rule(finding.rule)
+        return entry is not None and entry.last
 
     def _is_late(self, finding: Finding) -> bool:
         entry = self.catalog.rule(finding.rule)

@@ -142,6 +142,41 @@ def test_a_silent_module_may_import_what_is_lost(run: Run, tmp_path: Path) -> No
     assert (done.status, (tmp_path / "requirements.txt").read_text()) == (0, "mcp>=2.3,<3\nhttpx\n")
 
 
+CLIENT = """import httpx
+from mcp.client.sse import sse_client
+
+
+async def main(url: str) -> None:
+    async with sse_client(url, auth=httpx.BasicAuth("me", "secret")) as streams:
+        print(streams)
+"""
+PINNED = "from mcp import McpError\n\nprint(McpError)\n"  # for mcp 1, surely
+BLOCK = '# /// script\n# dependencies = ["mcp==1.9"]\n# ///\n'
+
+
+def test_what_moves_to_the_other_library_needs_no_package_of_its_own(run: Run, tmp_path: Path) -> None:
+    lay(tmp_path, **{"client.py": CLIENT, "errors.py": PINNED, "requirements.txt": "mcp>=1.9\n"})
+    run("fix", rules=())
+    assert "httpx2.BasicAuth" in (tmp_path / "client.py").read_text()
+    assert (tmp_path / "requirements.txt").read_text() == "mcp>=2.3,<3\n"
+    assert run("check", rules=()).status == 0
+
+
+def test_what_stays_with_the_library_needs_it(run: Run, tmp_path: Path) -> None:
+    more = CLIENT + '    print(httpx.get("https://example.org").text)\n'
+    lay(tmp_path, **{"client.py": more, "errors.py": PINNED, "requirements.txt": "mcp>=1.9\n"})
+    run("fix", rules=())
+    assert "httpx2.BasicAuth" in (tmp_path / "client.py").read_text()
+    assert (tmp_path / "requirements.txt").read_text() == "mcp>=2.3,<3\nhttpx\n"
+
+
+@pytest.mark.parametrize(("more", "needs"), [("", '"mcp>=2.3,<3"'), ("    print(httpx.get(url))\n", '"mcp>=2.3,<3", "httpx"')])
+def test_a_script_needs_what_it_imports_in_the_end(run: Run, tmp_path: Path, more: str, needs: str) -> None:
+    lay(tmp_path, **{"client.py": BLOCK + CLIENT + more + PINNED})
+    run("fix", rules=())
+    assert f"# dependencies = [{needs}]\n" in (tmp_path / "client.py").read_text()
+
+
 def test_a_file_that_is_named_is_read_alone(run: Run, tmp_path: Path) -> None:
     lay(tmp_path, **{"server.py": SERVER, "requirements.txt": "mcp==1.9\n"})
     done = run("check", "requirements.txt", "--output-format", "json")

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import functools
 import json
+import re
 import subprocess
+import sys
 from collections.abc import Mapping
 from typing import Any
 
@@ -14,6 +17,7 @@ from mcp_migrate import catalog
 from mcp_migrate.facts import versions
 from mcp_migrate.facts.borrowed import BORROWED
 from mcp_migrate.facts.versions import Version, from_poetry
+from mcp_migrate.rewrite import written
 
 DATA: Mapping[str, tuple[str, ...]] = catalog.load().entries[0].data
 
@@ -130,3 +134,13 @@ def test_bounds_are_what_an_installer_admits(specifier: str, admits: list[str], 
 )
 def test_a_constraint_of_poetry_is_spelled_as_pip_does(spelled: str, specifier: str | None) -> None:
     assert from_poetry(spelled) == specifier
+
+
+@pytest.mark.parametrize("name", ["mcp_handlers.py", "mcp_questions.py", "mcp_http.py", "mcp_stateless.py", "mcp_stateless_client.py"])
+def test_what_written_modules_import_comes_with_mcp_2(name: str) -> None:
+    tree = ast.parse(written.source(name))
+    named = [node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+    named += [alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names]
+    always = {re.split(r"[^\w.-]", line)[0] for line in release(2)["requires"] if "extra ==" not in line}
+    assert {"httpx2", "jsonschema", "pydantic"} <= always
+    assert {one.partition(".")[0] for one in named} - {*sys.stdlib_module_names} <= always | {"mcp"}
