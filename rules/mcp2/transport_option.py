@@ -151,7 +151,7 @@ def _made(options: Options, tree: Tree, ctx: Context) -> Iterator[Edit | Import]
 
 def _hoisted(options: Options, module: Module) -> Iterator[Edit]:
     """The options as a dict of their own, before the statement that makes the server, or as an attribute of the server."""
-    from ...rewrite.lines import indent_of, line_start, next_line
+    from ...rewrite.lines import above_remarks, indent_of, line_start, next_line
 
     assert options.shared is not None
     statement = module.statement(options.server.call)
@@ -186,8 +186,9 @@ def _hoisted(options: Options, module: Module) -> Iterator[Edit]:
         gap = "" if module.source.utf8[:at].endswith((b"\n", b"\r")) else newline
         yield Edit(Span(at, at), gap + text)
     else:
-        at = line_start(module.source, start)
-        yield Edit(Span(at, at), text)
+        # A comment above the server is about the server.
+        at = above_remarks(module.source, start)
+        yield Edit(Span(at, at), text if at == line_start(module.source, start) else f"{text}{newline}")
 
 
 # -- the settings ------------------------------------------------------------------
