@@ -48,9 +48,7 @@ def above_remarks(source: Source, offset: int) -> int:
     row = source.position(offset).line
     indent = indent_of(source, offset)
     first = row
-    while (
-        first > 1 and (line := source.line(first - 1)).startswith(f"{indent}#") and not line.startswith((f"{indent}# %%", f"{indent}#%%"))
-    ):
+    while first > 1 and (line := source.line(first - 1)).startswith(f"{indent}#") and not line[len(indent) + 1 :].lstrip().startswith("%%"):
         first -= 1
     return source.line_starts[(first if first > 1 else row) - 1]
 
