@@ -40,7 +40,8 @@ class Reading:
     unreadable: tuple[Finding, ...]
     unparsed: Mapping[str, Source]  # the text of files that could be decoded, but no more
     checked: int
-    carried: Mapping[str, Carried] = field(default_factory=dict)  # the boundary modules inside of scripts, by the script's path
+    # The modules inside of scripts, by the script's path and their file names.
+    carried: Mapping[str, Mapping[str, Carried]] = field(default_factory=dict)
 
     @property
     def sources(self) -> Mapping[str, Source]:
@@ -89,7 +90,7 @@ class _Reader:
         self.unparsed: dict[str, Source] = {}
         self.packages: set[str] = set()
         self.manifests: dict[str, tuple[FileFacts, File, bytes]] = {}
-        self.carried: dict[str, Carried] = {}
+        self.carried: dict[str, Mapping[str, Carried]] = {}
         self.asked: set[str] = set()
         # The files without a word of the protocol, by the last part of their module's name.
         self.silent: defaultdict[str, list[File]] = defaultdict(list)
@@ -221,13 +222,14 @@ class _Reader:
                     self.data[path] = data
 
     def take_apart(self) -> None:
-        """Gives the boundary modules inside of scripts a place of their own, where none lies beside these."""
+        """Gives the modules inside of scripts a place of their own, where none lies beside these."""
         there = {facts.source.path for facts in self.facts}
-        for path, carried in self.carried.items():
-            beside = inline.module_beside(path)
-            if beside not in there:
-                there.add(beside)
-                self.facts.append(FileFacts(Source(beside, carried.module), module_name(beside)))
+        for path, modules in self.carried.items():
+            for name, carried in modules.items():
+                beside = inline.module_beside(path, name)
+                if beside not in there:
+                    there.add(beside)
+                    self.facts.append(FileFacts(Source(beside, carried.module), module_name(beside)))
 
     def done(self) -> Reading:
         beside = {path: held for path, held in self.manifests.items() if path not in self.data}
