@@ -144,3 +144,23 @@ def test_what_written_modules_import_comes_with_mcp_2(name: str) -> None:
     always = {re.split(r"[^\w.-]", line)[0] for line in release(2)["requires"] if "extra ==" not in line}
     assert {"httpx2", "jsonschema", "pydantic"} <= always
     assert {one.partition(".")[0] for one in named} - {*sys.stdlib_module_names} <= always | {"mcp"}
+
+
+def test_what_is_told_to_warn_does_so_in_mcp_2_alone() -> None:
+    entry = catalog.load().rule("warnings_as_errors")
+    assert entry is not None
+    code = (
+        "import functools, importlib, json, sys\nfound = {}\n"
+        "for name in json.loads(sys.argv[1]):\n"
+        "    module, owner, last = name.rsplit('.', 2)\n"
+        "    found[name] = hasattr(getattr(getattr(importlib.import_module(module), owner), last), '__deprecated__')\n"
+        "print(json.dumps(found))"
+    )
+    for major, warns in ((1, False), (2, True)):
+        moved = [name.replace("fastmcp.server", "mcpserver.context") if major == 2 else name for name in entry.data["deprecated"]]
+        done = subprocess.run([sdk.python(major), "-c", code, json.dumps(moved)], capture_output=True, text=True, check=True)
+        assert json.loads(done.stdout) == dict.fromkeys(moved, warns)
+    (line,) = entry.data["filter"]
+    action, _, category = line.partition("::")
+    assert action == "default"
+    subprocess.run([sdk.python(2), "-c", f"import mcp; assert issubclass({category}, UserWarning)"], check=True)

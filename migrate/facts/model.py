@@ -255,6 +255,7 @@ class Remark(Fact):
 
     text: str = ""
     around: Span = Span(0, 0)  # the code of an example
+    entry: tuple[tuple[int, str], ...] = ()  # what puts one more line, {}, behind the last of the same list
 
 
 @dataclass(frozen=True, slots=True)
