@@ -24,7 +24,7 @@ from .project import Project, read
 from .rewrite import edits
 from .rewrite.edits import Edit
 from .rewrite.tree import TOO_DEEP, Tree, Unwritable
-from .rule import Aim, Applicability, Context, Era, Finding, Import, NewFile
+from .rule import Aim, Applicability, Context, Era, Finding, Import, NewFile, Rule
 from .scope import bound_to
 from .source import Source, Span
 
@@ -98,6 +98,7 @@ def check(
     for path, file in within(project).items():
         active = chosen - ignored_in(path)
         obstacles: dict[str, str] = {}  # by pack
+        imports = _Imports(file, project)
         for fact in file.facts:
             for entry in catalog.entries_for(fact):
                 if entry.id in active:
@@ -112,6 +113,7 @@ def check(
                                     replace(finding, applicability=Applicability.MANUAL, hint=f"not moved while {reason}")
                                     for finding in new
                                 ]
+                            new = [imports.held(finding, catalog.module(entry), ctx) for finding in new]
                         found.update(new)
                     except Exception as error:  # a rule may fail in any way, a run must not
                         on_error(_internal(entry.id, path, error))
@@ -169,6 +171,47 @@ class _Group:
     finding: Finding | None = None
     imports: frozenset[Import] = frozenset()
     files: tuple[NewFile, ...] = ()
+
+
+@dataclass
+class _Imports:
+    """Tells which fixes of a file would need a name that means something else there."""
+
+    file: FileFacts
+    project: Project
+
+    @cached_property
+    def tree(self) -> Tree:
+        return Tree(self.file.source)
+
+    @cached_property
+    def taken(self) -> frozenset[str]:
+        """The names of the file that stand for something of its own somewhere."""
+        if self.project.sdk is None or self.file.source.path not in self.project.files:
+            return frozenset()
+        module = self.project.sdk.module_at(self.file.source.path)
+        return frozenset(
+            name
+            for scope in module.scopes.values()
+            for name, given in scope.bindings.items()
+            if not all(one.target.rpartition(".")[2] == name for one in given)
+        )
+
+    def held(self, finding: Finding, module: Rule, ctx: Context) -> Finding:
+        """The finding; one for a human, where its fix would have to import such a name."""
+        needs = ctx.entry.data.get("needs", ())
+        if not needs or finding.applicability is Applicability.MANUAL or finding.fact is None or self.taken.isdisjoint(needs):
+            return finding
+        # Hardly ever gets here, so that what a fix would do may cost what it costs.
+        try:
+            wishes = list(module.fix(finding.fact, self.tree, ctx))
+            made = tuple(wish for wish in wishes if isinstance(wish, Edit))
+            group = _Group(made, finding, frozenset(wish for wish in wishes if isinstance(wish, Import)))
+            after = replace(self.file.source, text=edits.apply(self.file.source.utf8, dict.fromkeys(made)).decode("utf-8"))
+        except (Unwritable, RecursionError, ValueError):
+            return finding
+        reason = _taken_name(self.file.source, after, [group])
+        return replace(finding, applicability=Applicability.MANUAL, hint=reason) if reason else finding
 
 
 class _Fixing:

@@ -38,7 +38,7 @@ def _warning(ctx: Context) -> tuple[FileFacts, Symbol] | None:
     """A call of the code here that mcp 2 warns about."""
     names = {*ctx.entry.data["deprecated"]}
     for file, fact in ctx.project.facts(Symbol):
-        if isinstance(fact, Symbol) and fact.use is SymbolUse.CALL and fact.sure and fact.key in names:
-            if is_about(ctx, ctx.file.source.path, file.source.path):
-                return file, fact
+        called = isinstance(fact, Symbol) and fact.use is SymbolUse.CALL and fact.sure and fact.key in names
+        if called and is_about(ctx, ctx.file.source.path, file.source.path):
+            return file, fact  # type: ignore[return-value]
     return None
