@@ -386,6 +386,7 @@ def _summary(run: Run, before: Reading, fixed: Fixed, left: Sifted, changes: lis
     also += [f"not inside: {run.show(new)} {run.outside(new, fixed.project)}" for new in fixed.created if run.inline]
     if run.flags.stdin is None:
         also += run.locked(changes)
+        also += run.above(before) if changes else []
     return text.fixes(applied, map(run.show, fixed.created), names, settled=settled, left=len(left.findings), also=also, would=would)
 
 

@@ -96,6 +96,8 @@ def check(
     ignored_in = selection.per_file(per_file_ignores or {}, catalog.entries)
     found: set[Finding] = set()
     for path, file in within(project).items():
+        if path in project.outside:
+            continue
         active = chosen - ignored_in(path)
         obstacles: dict[str, str] = {}  # by pack
         imports = _Imports(file, project)
@@ -607,7 +609,10 @@ class _Fixing:
         self.created -= needless
         files = {**self.project.files, **{path: self.start.files[path] for path in taken_back}}
         self.project = Project.link(
-            (file for path, file in files.items() if path not in needless), self.project.packages, self.project.manifests
+            (file for path, file in files.items() if path not in needless),
+            self.project.packages,
+            self.project.manifests,
+            self.project.outside,
         )
 
     def _connected(self, changed: Iterable[str]) -> set[str]:

@@ -72,7 +72,8 @@ class Run:
 
     def read(self, tick: Callable[[int], None]) -> Reading:
         """All files of the run, linked; `tick` is told how many were read so far. Raises NotFound."""
-        return reading.gather(self._contents(tick), self.entries[house.UNREADABLE])
+        above = [os.path.abspath(path) for path in self.flags.paths]
+        return reading.gather(self._contents(tick), self.entries[house.UNREADABLE], above, os.path.abspath(self.root))
 
     def check(self, read: Reading) -> Sifted:
         """The findings of what was read; those that a boundary would settle are called safe to fix where `fix` can put one."""
@@ -212,7 +213,7 @@ class Run:
         kept = {path: file for path, file in after.project.files.items() if path not in paths}
         stay = {path: before.project.files[path] for path in paths if path in before.project.files}
         beside = {path: (before if path in paths else after).project.manifests[path] for path in after.project.manifests}
-        project = Project.link({**kept, **stay}.values(), before.project.packages, beside)
+        project = Project.link({**kept, **stay}.values(), before.project.packages, beside, before.project.outside)
         carried = {path: one for path, one in after.carried.items() if path not in paths or path in before.carried}
         return dataclasses.replace(after, project=project, carried=carried), dataclasses.replace(
             fixed,
@@ -228,6 +229,27 @@ class Run:
         top = worktree.root_of(os.path.dirname(location)) or os.path.abspath(self.root)
         found = shipping.gaps(location, [os.path.abspath(self.location(user)) for user in users], top)
         return [f"{gap.what}: {self.show(os.path.relpath(gap.file, self.root))}:{gap.line}" for gap in found]
+
+    def above(self, read: Reading) -> list[str]:
+        """What is asked for outside of the given paths, and keeps or admits what the moved code does not run with."""
+        project = read.project
+        if not project.outside:
+            return []
+        seen = Project.link(project.files.values(), project.packages, project.manifests)
+        found = engine.check(
+            seen,
+            self.catalog,
+            self.era,
+            select=self.select,
+            ignore=self.ignore,
+            aim=self.aim,
+            within=lambda seen: {path: file for path, file in seen.manifests.items() if path in project.outside},
+            on_error=self.failures.append,
+        )
+        return [
+            f"{self.show(one.path)}:{seen.manifests[one.path].source.position(one.span.start).line}: {one.message}; not in the given paths"
+            for one in found
+        ]
 
     def locked(self, changes: Iterable[Change]) -> list[str]:
         """What makes the locks anew that changed files leave behind, as `uv.lock: make it again with uv lock`."""

@@ -173,8 +173,8 @@ def scope(path: str) -> str:
 
 
 def is_below(path: str, folder: str) -> bool:
-    """Whether a path lies in a folder, or below it; "" is the root."""
-    return not folder or path.startswith(f"{folder}/")
+    """Whether a path lies in a folder, or below it; "" is the root, and `..` one above it."""
+    return not folder.replace("../", "").removesuffix("..") or path.startswith(f"{folder}/")
 
 
 def bounds(specifier: str) -> Bounds | None:
@@ -192,15 +192,24 @@ def _found(project: Project, folder: str) -> Mapping[Major, str]:
     homes = _homes(project)
     while True:
         below = [path for path in project.files if is_below(path, folder) and not has_own_block(project, path)]
-        own = [path for path in below if not any(home != folder and is_below(home, folder) and is_below(path, home) for home in homes)]
+        own = [
+            path
+            for path in below
+            if not any(_depth(home) > _depth(folder) and is_below(home, folder) and is_below(path, home) for home in homes)
+        ]
         for paths in (own, below):
             found = {_written_for(project, path): path for path in reversed(paths)}
             found.pop(Major.NONE, None)
             if found:
                 return found
-        if not folder:
+        if not folder or folder.startswith(".."):
             return {}
         folder = folder.rpartition("/")[0]
+
+
+def _depth(folder: str) -> int:
+    """How far a folder lies below the run's root, in characters; less than nothing above it."""
+    return -len(folder) if folder.startswith("..") else len(folder)
 
 
 def _written_for(project: Project, path: str) -> Major:
@@ -213,7 +222,7 @@ def _written_for(project: Project, path: str) -> Major:
 
 def _home(project: Project, path: str) -> str:
     """The innermost folder around a file that asks for the SDK; "" where there is none."""
-    return max((home for home in _homes(project) if is_below(path, home)), key=len, default="")
+    return max((home for home in _homes(project) if is_below(path, home)), key=_depth, default="")
 
 
 def _homes(project: Project) -> frozenset[str]:
@@ -238,7 +247,7 @@ def _capped(ctx: Context) -> Iterator[Blocker]:
     for name in sorted(names & ctx.project.requirements.keys()):
         for file, asked in ctx.project.requirements[name]:
             reason = caps(ctx, asked)
-            if reason is not None and (asked.fixed or raised(ctx, asked) is None):
+            if reason is not None and (asked.fixed or file.source.path in ctx.project.outside or raised(ctx, asked) is None):
                 yield Blocker(file, asked, reason)
 
 
@@ -247,7 +256,7 @@ def _unmet(ctx: Context) -> Iterator[Blocker]:
     for name in sorted(names & ctx.project.requirements.keys()):
         for file, asked in ctx.project.requirements[name]:
             low = floor(ctx, asked) if needs_sdk(file) else None
-            if low is not None and raises(asked, low) is not Applicability.SAFE:
+            if low is not None and (file.source.path in ctx.project.outside or raises(asked, low) is not Applicability.SAFE):
                 yield Blocker(file, asked, f"leaves no room for {name} {low}, which mcp 2.3 needs")
 
 

@@ -74,7 +74,7 @@ LAYERS: dict[str, set[str]] = {
     "cli": {"*"},
     "terminal": {"baseline", "config", "discover", "selection", "report"},  # the errors that its users can act on
     "run": {"*"},  # what `cli` asks for in one word; it reads the disk and writes nothing
-    "reading": CHECK | {"discover", "house", "manifests", "project", "feeders", "inline"},
+    "reading": CHECK | {"discover", "house", "manifests", "project", "feeders", "inline", "sdk"},
     "inline": {"source", "facts", "rewrite.edits", "rewrite.module"},
     "feeders": {"facts", "project"},
     "sieve": {"source", "rule", "baseline", "house", "suppress"},

@@ -18,26 +18,10 @@ from .modules import Module
 from .servers import Server, servers
 from .symbols import Symbols, attributes
 from .types import Known
-from .vocabulary import FIELDS
+from .vocabulary import FIELDS, USES
 
-# What a file has to hold to be worth a look, beside an import of the SDK: fields that the newer release spells otherwise.
-_WORDS = (
-    b"mcp",
-    b"isError",
-    b"inputSchema",
-    b"structuredContent",
-    b"nextCursor",
-    b"mimeType",
-    b"serverInfo",
-    b"uriTemplate",
-    b"model_dump",
-    # What is done with a server that another module makes.
-    b"_app(",
-    b".settings.",
-    b".run(",
-    b"call_tool",
-    b"get_context",
-)
+# What a file has to hold to be worth a look, beside an import of the SDK.
+_WORDS = (b"mcp", *USES)
 
 
 _CALLED = re.compile(rb"(\w+)\(", re.ASCII)
