@@ -361,6 +361,7 @@ class SymbolUse(str, Enum):
     PATTERN = "pattern"  # case Tool(inputSchema=x)
     CAUGHT = "caught"  # except McpError
     TEXT = "text"  # patch("mcp.types.Tool")
+    PATCHED = "patched"  # patch("app.server.Tool"), patch.object(server, "Tool"): what a module of the project has imported
 
 
 @dataclass(frozen=True, slots=True)
