@@ -191,13 +191,15 @@ def uses_fastmcp_of_sdk(ctx: Context) -> bool:
 def _found(project: Project, folder: str) -> Mapping[Major, str]:
     homes = _homes(project)
     while True:
-        below = [path for path in project.files if is_below(path, folder) and not has_own_block(project, path)]
+        every = [path for path in project.files if is_below(path, folder)]
+        # A script that says itself what it needs counts only where nothing else is there: it can be run either way.
+        below = [path for path in every if not has_own_block(project, path)]
         own = [
             path
             for path in below
             if not any(_depth(home) > _depth(folder) and is_below(home, folder) and is_below(path, home) for home in homes)
         ]
-        for paths in (own, below):
+        for paths in (own, below, every):
             found = {_written_for(project, path): path for path in reversed(paths)}
             found.pop(Major.NONE, None)
             if found:
