@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import runpy
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -341,3 +342,16 @@ def test_a_script_on_standard_input_can_carry_what_it_needs_of_the_sdk() -> None
     alone = migrate("fix", "-", cwd=ROOT, given=LOW_LEVEL)
     assert "mcp_handlers" not in alone.stdout
     assert "mcp_handlers.py cannot be written beside standard input" in alone.stderr
+
+
+@pytest.mark.parametrize("name", ["plain_functions", "pipe_methods", "urllib_messages"])
+def test_a_client_carries_its_boundary(name: str, tmp_path: Path) -> None:
+    script = tmp_path / "client.py"
+    script.write_text((ROOT / "fixtures" / "clients" / name / "before.py").read_text())
+    migrate("fix", "--inline", ".", cwd=tmp_path)
+    first = script.read_text()
+    assert [*texts(tmp_path)] == ["client.py"]
+    assert first.count("def _mcp_stateless_client():") == 1
+    assert callable(runpy.run_path(str(script), run_name="client")["Era"])
+    migrate("fix", ".", cwd=tmp_path)
+    assert texts(tmp_path) == {"client.py": first}
