@@ -58,7 +58,6 @@ T = TypeVar("T")
 # What linking adds to a file, and has to make anew when another file has changed.
 _LINKED = (Constant, Dispatcher, ErrorCode, Handler, Header, MetaKey, Send, Symbol, Version)
 _MAX_HOPS = 8
-_SDK = re.compile(rb"^[ \t]*(?:from|import)[ \t]+mcp(?:_types)?\b|[\"']mcp\.(?:client|server|shared|types)\b", re.MULTILINE)
 _REFUSES = re.compile(r"\blegacy\s*=\s*False\b")
 _ENOUGH = 3  # words that only MCP has, beside another protocol's: a gateway that speaks both
 
@@ -284,7 +283,7 @@ class Project:
 
         Tests get fixtures of the `conftest.py` above them without an import.
         """
-        reached = {path for path, file in self.files.items() if _imports_sdk(file)}
+        reached = {path for path, file in self.files.items() if words.imports_sdk(file.source.utf8)}
         if not reached:
             return []
         given: dict[str, list[str]] = defaultdict(list)
@@ -540,11 +539,6 @@ def is_test(path: str) -> bool:
     """Whether a file is named as tests are."""
     parts = PurePosixPath(path)
     return parts.name.startswith(("test_", "conftest")) or parts.stem.endswith("_test") or "tests" in parts.parts[:-1]
-
-
-def _imports_sdk(file: FileFacts) -> bool:
-    """Whether a file imports the official SDK, as far as its own text tells."""
-    return b"mcp" in file.source.utf8 and _SDK.search(file.source.utf8) is not None
 
 
 def _uses_sdk(file: FileFacts) -> bool:

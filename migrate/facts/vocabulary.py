@@ -167,6 +167,12 @@ _METHOD = re.compile(
         b"|".join(sorted({method.partition("/")[2].partition("/")[0].encode() for method in METHODS} - {b""}, reverse=True)),
     )
 )
+_SDK = re.compile(rb"^[ \t]*(?:from|import)[ \t]+mcp(?:_types)?\b|[\"']mcp\.(?:client|server|shared|types)\b", re.MULTILINE)
+
+
+def imports_sdk(data: bytes) -> bool:
+    """Whether a file imports the official SDK, as far as its own text tells."""
+    return b"mcp" in data and _SDK.search(data) is not None
 
 
 def may_speak(data: bytes) -> bool:
