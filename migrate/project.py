@@ -537,8 +537,9 @@ def _offers_current(fact: Fact) -> bool:
 
 def is_test(path: str) -> bool:
     """Whether a file is named as tests are."""
-    parts = PurePosixPath(path)
-    return parts.name.startswith(("test_", "conftest")) or parts.stem.endswith("_test") or "tests" in parts.parts[:-1]
+    # By text: rules ask this at each fact, and a path object costs ten times as much.
+    folder, _, name = path.rpartition("/")
+    return name.startswith(("test_", "conftest")) or os.path.splitext(name)[0].endswith("_test") or "tests" in folder.split("/")
 
 
 def _uses_sdk(file: FileFacts) -> bool:

@@ -99,7 +99,8 @@ class Unit:
     def named(self) -> dict[str, list[ast.Name | ast.Attribute]]:
         """The names and attributes that are read, by their text or last part."""
         found: dict[str, list[ast.Name | ast.Attribute]] = {}
-        for node in (*self.module.nodes(ast.Name), *self.module.nodes(ast.Attribute)):
+        spelled: list[ast.Name | ast.Attribute] = [*self.module.nodes(ast.Name), *self.module.nodes(ast.Attribute)]
+        for node in spelled:
             if isinstance(node.ctx, ast.Load):
                 found.setdefault(last(node), []).append(node)
         return found
