@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import contextlib
 import os
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -17,7 +16,7 @@ from .discover import File, Unreadable
 from .facts.borrowed import BORROWED, may_borrow
 from .facts.gates import BOUNDARY_MODULE, CLIENT_MODULE, CONNECTION_MODULE, HANDLER_MODULE, QUESTION_MODULE
 from .facts.model import FileFacts, Ref, Requirement, Value
-from .facts.vocabulary import may_speak
+from .facts.vocabulary import imports_sdk, may_speak
 from .feeders import Feeders, dispatches
 from .inline import Carried
 from .manifests import files as manifests
@@ -32,7 +31,6 @@ _SDK = "mcp"
 _PROJECT_FILES = frozenset({"pyproject.toml", "setup.py", "setup.cfg", "Pipfile"})
 _ROOM = 32_000_000  # bytes of silent files that are kept until it is known whether they are needed
 
-_IMPORTS_SDK = re.compile(rb"^[ \t]*(?:from|import)[ \t]+mcp\b", re.MULTILINE)
 _ASKS = (b".elicit", b".create_message", b".list_roots")
 _READS = (b"stdin", b"readline", b"input(")
 
@@ -252,7 +250,7 @@ class _Reader:
         Nor need what takes values of the SDK from a module that holds some: fields that it reads, decorators, targets of `patch`.
         """
         asking = Feeders(facts for facts in self.facts if any(word in facts.source.utf8 for word in _ASKS))
-        holding = Feeders(facts for facts in self.facts if _IMPORTS_SDK.search(facts.source.utf8) is not None)
+        holding = Feeders(facts for facts in self.facts if imports_sdk(facts.source.utf8))
         if not asking and not holding:
             return
         for file in [file for files in self.silent.values() for file in files if file.path not in self.data]:

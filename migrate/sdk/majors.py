@@ -98,7 +98,7 @@ def by_folder(decided: Mapping[str, Major]) -> dict[str, Major]:
 
 def is_mixed(program: Program) -> bool:
     """Whether some file shows at once that it is for the newer release, so that another one may be its counterpart."""
-    files = ((path, file.source.utf8) for path, file in program.files.items())
+    files = ((path, file.source.utf8) for path, file in program.near.items())
     named = ((path, data) for path, data in files if _IMPORTS.search(data) is not None)
     return any(
         _TOLD.search(data) is not None or any(NEW in _imported(node, program.api) for node in program.module_at(path).of(*_IMPORTING))
