@@ -41,8 +41,8 @@ def proof(asked: Asked, fail: Callable[[str], NoReturn]) -> Proof:
     """What came out. `fail` gets one line about options that do not go together, and about a server that cannot be started."""
     if len([given for given in (asked.stdio, asked.start, asked.url) if given]) != 1:
         fail("give one of --stdio, --start and --http: the server that is to be verified")
-    if asked.start and PORT not in asked.start and not asked.port:
-        fail(f"--start needs {PORT} in its command, or --port")
+    if asked.start and not any(PORT in written for written in (asked.start, *asked.env)) and not asked.port:
+        fail(f"--start needs {PORT} in its command or in an --env, or --port")
     if asked.url and not asked.url.startswith(("http://", "https://")):
         fail(f"--http takes an address that begins with http:// or https://, not {asked.url!r}")
     if asked.url and asked.against:

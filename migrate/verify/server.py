@@ -60,7 +60,8 @@ class Server:
         if not self.target.start:
             return
         port = self.target.port or free_port()
-        process = Process(split(self.target.start.replace(PORT, str(port))), folder=self.target.folder, env=self.target.env)
+        env = {name: value.replace(PORT, str(port)) for name, value in self.target.env.items()}
+        process = Process([word.replace(PORT, str(port)) for word in split(self.target.start)], folder=self.target.folder, env=env)
         self._processes.append(process)
         process.listens(port, self.target.startup)
         self.url = f"http://127.0.0.1:{port}{self.target.path}"
