@@ -83,11 +83,13 @@ LAYERS: dict[str, set[str]] = {
     "dockerfile": set(),
     "shipping": {"dockerfile", "worktree"},
     "worktree": set(),
+    "verify": set(),  # it knows servers by what they say, and no code
 }
 LIBRARIES = {
     "libcst": {"rewrite", "rules"},
     "typer": {"cli"},
-    "rich": {"cli", "report"},
+    "rich": {"cli", "report", "verify"},
+    "jsonschema": {"verify"},
     "yaml": {"catalog", "manifests"},
     "packaging": {"facts"},
     "pathspec": {"discover", "selection"},
