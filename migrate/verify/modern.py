@@ -56,7 +56,7 @@ class Modern:
         self.listed: dict[str, list[Message]] = {}  # tools, resources and prompts, as they were listed
         self.answers: dict[str, str] = {}  # what the calls brought, by their place
         self._ids = count(1)
-        self.wire: Wire = server.open()
+        self.wire: Wire = server.connect()
 
     def run(self) -> None:
         self._first()
@@ -128,7 +128,7 @@ class Modern:
 
     # -- the walk ---------------------------------------------------------------
     def _first(self) -> None:
-        wire = self.server.open()
+        wire = self.server.connect()
         exchange = self.ask("tools/list", wire=wire)
         if exchange.code == -32601:
             exchange = self.ask("resources/list", wire=wire)
@@ -141,7 +141,7 @@ class Modern:
         problem = "" if took is not None else "it had to be killed"
         self._check("the process leaves when its input ends", problem, "basic/transports/stdio", should=True)
         if self.calls:
-            wire = self.server.open()
+            wire = self.server.connect()
             given = self.calls[0]
             exchange = self.ask("tools/call", {"name": given.name, "arguments": given.arguments}, wire=wire)
             self._is_answered(f"a call of {given.name} is answered as the first message", exchange, "basic/index")
@@ -360,7 +360,7 @@ class Modern:
     def _listen(self) -> None:
         offered = self._offered()
         wanted: Message = {**{f"{kind}ListChanged": True for kind in _LISTS}, "resourceSubscriptions": ["test://watched"]}
-        wire = self.server.open()
+        wire = self.server.connect()
         # On a connection of its own, so that a first message may be awaited as long as a server takes to start.
         exchange = self.ask("subscriptions/listen", {"notifications": wanted}, number="listen", hold=1.2, wire=wire)
         page = "basic/patterns/subscriptions"
@@ -390,7 +390,7 @@ class Modern:
             kind = method.split("/")[1] if method.endswith("/list_changed") else ""
             wanted: Message = {f"{kind}ListChanged": True} if kind else {"resourceSubscriptions": [uri]}
             key, seen = f"notice-{number}", list[Any]()
-            wire = self.server.open()
+            wire = self.server.connect()
             call = {"name": given.name, "arguments": given.arguments}
             if isinstance(wire, Stdio):
                 seen += self.ask("subscriptions/listen", {"notifications": wanted}, number=key, hold=0.3, wire=wire).messages
@@ -485,7 +485,7 @@ class Modern:
 
     # -- the end ------------------------------------------------------------------
     def _refuses_the_handshake(self) -> None:
-        wire = self.server.open()
+        wire = self.server.connect()
         message = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": handshake(OLDER[1])}
         exchange = wire.ask(message, headers={"MCP-Protocol-Version": None, "Mcp-Method": None})
         self._check("initialize is refused", "" if exchange.error is not None else f"there was {exchange.brief}", "basic/versioning")

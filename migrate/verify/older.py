@@ -24,7 +24,7 @@ class Older:
 
     def __init__(self, server: Server, ledger: Ledger, version: str, calls: Sequence[Call] = ()) -> None:
         self.server, self.ledger, self.version, self.calls = server, ledger, version, calls
-        self.wire = server.open()
+        self.wire = server.connect()
         self.wire.responder = _answered
         self.headers: dict[str, str | None] = {"MCP-Protocol-Version": None, "Mcp-Method": None, "Mcp-Name": None}
         self.capabilities: Message = {}

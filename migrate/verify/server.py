@@ -42,7 +42,7 @@ class Server:
     def transport(self) -> str:
         return "stdio" if self.target.stdio else "http"
 
-    def open(self) -> Wire:
+    def connect(self) -> Wire:
         """A new connection; over standard streams, to a new process. Raises CannotStart."""
         target = self.target
         if not target.stdio:
