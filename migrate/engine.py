@@ -17,6 +17,7 @@ from . import selection
 from .accept import Acceptance
 from .bystanders import Bystanders
 from .catalog import Catalog
+from .facts.idle import Idle
 from .facts.mask import parse
 from .facts.model import FileFacts
 from .manifests import files as manifests
@@ -516,13 +517,40 @@ class _Fixing:
         elsewhere = self.bystanders.attributes | self.bystanders.taken_from(file.module)
         mentioned, formerly = self._mentions(self.project, path) | elsewhere, self._mentions(self.start, path)
         try:
-            found = sweep(self.start.files[path].source, self._tree(file.source), mentioned, formerly)
+            found = sweep(self.start.files[path].source, self._tree(file.source), mentioned, formerly, self._handed(file))
             return [_Group(tuple(swept)) for swept in found]
         except (Unwritable, RecursionError):
             return []  # what only deleted code used may stay
         except Exception as error:
             self.on_error(_internal("sweep", path, error))
             return []
+
+    def _handed(self, file: FileFacts) -> Mapping[str, Idle]:
+        """What does nothing any more in other files, by the dotted name that it has in this one."""
+        handed: dict[str, Idle] = {}
+        for path in self._touched():
+            other = self.project.files[path]
+            if path == file.source.path or not (new := self._idle_now(self.start.files[path].source, other.source)):
+                continue
+            for name, kind in new.items():
+                handed[f"{other.module}.{name}"] = kind  # as settings spell it
+                for local, target in file.imports.items():
+                    module, _, last = target.rpartition(".")
+                    if last == name and self._is_module(module, file, path):
+                        handed[local] = kind
+                    elif self._is_module(target, file, path):
+                        handed[f"{local}.{name}"] = kind
+        return handed
+
+    def _is_module(self, name: str, importer: FileFacts, path: str) -> bool:
+        found = self.project.module(name, importer.source.path) if name else None
+        return found is not None and found.source.path == path
+
+    @cached_property
+    def _idle_now(self) -> Callable[[Source, Source], Mapping[str, Idle]]:
+        from .rewrite.idle import new
+
+        return cache(new)
 
     def _touched(self) -> list[str]:
         return [path for path, file in self.start.files.items() if self.project.files[path].source.text != file.source.text]

@@ -9,13 +9,16 @@ from typing import TYPE_CHECKING
 from ..facts.gates import HOSTS, WRAPS
 from ..facts.mask import parse
 from ..facts.model import Fact, FileFacts
+from ..facts.sessions import is_around
 from ..facts.syntax import descend
-from ..rule import Applicability, Context, Era, Finding
+from ..rule import Applicability, Context, Era, Finding, Import, Need
 from ..source import Span
 
 if TYPE_CHECKING:
-    from ..facts.sessionless import Sessionless
+    from ..facts.functions import Function, Module
+    from ..facts.sessionless import Sessionless, Spared
     from ..rewrite.edits import Edit
+    from ..rewrite.sessions import Revision
     from ..rewrite.tree import Tree
 
 _MENTIONS = tuple(f".{name}".encode() for name in (HOSTS - {"boundary"}) | WRAPS)
@@ -71,6 +74,47 @@ def handle(ctx: Context) -> str:
         if home is not None and rest in home.makes:
             return name
     return ""
+
+
+def question(function: Function, module: Module, ctx: Context) -> tuple[Revision, tuple[Need, ...]] | None:
+    """How code of a function in this file asks for the revision of a request, and what it needs for that; None where nothing is sure."""
+    from ..rewrite import servers, sessions
+    from ..rewrite.module import Part
+
+    if is_around(function, module):
+        asked = sessions.by_header(function, module)
+        return (asked, ()) if asked is not None and not _misses(function, ctx) else None
+    if name := handle(ctx):
+        return sessions.Revision.of(name), ()
+    homes = [file for file in _hosts(ctx) if file.makes]
+    taken = servers.taken_from(ctx.project, homes[0].source.path, ctx.file.source.path) if len(homes) == 1 else None
+    if taken is None:
+        return None
+    new = servers.boundary_module(ctx.project, homes[0].source.path, ctx.era, also=frozenset({Part.ELSEWHERE}))
+    return sessions.ELSEWHERE, (Import(taken, "is_modern"), *([new] if new is not None else []))
+
+
+def _misses(function: Function, ctx: Context) -> bool:
+    """Whether what stands around endpoints uses a session for more than a refusal."""
+    from ..facts.sessionless import Sessionless
+    from ..rewrite import servers
+
+    found = servers.unit(ctx.project, ctx.file.source.path)
+    place = next((one for one in found[1].places if one.function and one.function.name == function.name), None) if found else None
+    if found is None or place is None:
+        return True
+    return any(True for _ in Sessionless(found[0], found[0].reachable(place), frozenset(), (place,)).uses())
+
+
+def spared(ctx: Context) -> list[Spared]:
+    """What only keeps book of sessions in this file, and still runs for requests that have none; nothing where a session is needed."""
+    from ..facts.sessionless import Needed, Spared
+
+    model = sessionless(ctx)
+    uses = list(model.uses()) if model is not None else []
+    if any(isinstance(use, Needed) for use in uses):
+        return []
+    return [use for use in uses if isinstance(use, Spared) and use.place.unit.module.source.path == ctx.file.source.path]
 
 
 def wraps(ctx: Context) -> list[str]:

@@ -22,13 +22,15 @@ from .leaks import Leaks
 from .lost import lost
 from .replies import COROUTINE, TUPLE, WAITS, Packed, Proof, Replies
 from .routes import VERBS
-from .sessionless import Needed, Sessionless, Spared, Way, depends, required
+from .sessionless import Needed, Sessionless, Spared, Way, guards, required
 from .spelled import Unknown
 from .syntax import descend
 from .vocabulary import ADDED_REQUESTS, CURRENT, NOTIFICATIONS, REMOVED_REQUESTS, SPELLINGS
 
 _MAX_CLIMB = 4
 _WRAPPED = frozenset({frameworks.Framework.FASTAPI, frameworks.Framework.STARLETTE, frameworks.Framework.FLASK, frameworks.Framework.ASGI})
+ELSEWHERE = "requests without a session or handshake are refused here, in another module than the endpoint's"
+"""Why nothing is wired where a gate stands elsewhere, and cannot learn of the boundary."""
 _FORBIDS = "a session is asked here for what its client may do, and a 2026-07-28 request has none"
 
 
@@ -63,6 +65,7 @@ class Hook:
     spared: tuple[Spared, ...] = ()  # HOST: what keeps book of sessions
     fresh: tuple[Fresh, ...] = ()  # HOST: look-ups behind which a session is made for one request
     lost: tuple[Needed, ...] = ()  # HOST: what only a session could keep
+    elsewhere: tuple[tuple[Place, ast.AST], ...] = ()  # HOST: gates and book-keeping in other modules than the endpoint's
     before: int = 0  # the hooks of this module that come before it, whose names are taken
     fed: bool = False  # messages from standard input surely reach it
 
@@ -271,6 +274,7 @@ class Hooks:
                 spared=tuple(dict.fromkeys([*read.spared, *hook.spared])),
                 fresh=hook.fresh,
                 lost=hook.lost,
+                elsewhere=hook.elsewhere,
             )
         else:
             # The endpoints take the object that this makes: they come in the next round.
@@ -632,9 +636,7 @@ class Hooks:
         inside = [*dict.fromkeys(one for start in (*(r.place for r in reached), chain.place) for one in self._inside(start))]
         inside += [one for other in self._called(inside) for one in self._inside(other) if one not in inside]
         for other in inside:
-            # FastAPI calls these first.
-            asked_first = [target for _, target in depends(self.code, other)] if other.function else []
-            inside += [one for target in asked_first for one in self._inside(target) if one not in inside]
+            inside += [one for target in guards(self.code, other) for one in self._inside(target) if one not in inside]
         found = [one for other in inside if (one := chains.find(self.code, other)) is not None]
         methods = frozenset().union(*(one.methods for one in found)) if all(one.complete for one in found) else None
         hosts: list[Host] = []
@@ -689,6 +691,7 @@ class Hooks:
             spared=tuple(use for use in uses if isinstance(use, Spared)),
             fresh=tuple(anew),
             lost=tuple(lost(Sessionless(self.code, tuple(inside), tabled, starts, lasting=True)) if anew else missed),
+            elsewhere=tuple(self._elsewhere_spared(place, inside, gates, uses)),
         )
 
     def _called(self, inside: list[Place]) -> list[Place]:
@@ -722,9 +725,12 @@ class Hooks:
             if isinstance(use, Needed) and use.common:
                 reason = f"`{ast.unparse(use.node)}` needs a session, which no 2026-07-28 request has"
                 return self._block(use.place, use.node, reason, "keep it in a handle that a tool returns and the next call names")
-        nodes: list[tuple[Place, ast.AST]] = [(use.place, use.node) for use in uses if isinstance(use, Spared)]
+        nodes: list[tuple[Place, ast.AST]] = []
+        if any(isinstance(use, Needed) for use in uses):
+            # What is left out elsewhere must not be missed by what stays.
+            nodes += [(use.place, use.node) for use in uses if isinstance(use, Spared)]
         for unit in {one.unit for one in inside if one.unit is not place.unit}:
-            refusing = [*(gate.node for gate in gates), *(refusal.node for refusal in refusals(unit.module))]
+            refusing = [refusal.node for refusal in refusals(unit.module)]
             nodes += [(Place(unit, unit.module.function_of(node)), node) for node in refusing if node in unit.module.parents]
         for one in inside:
             if one.function and (name := required(one)):
@@ -739,9 +745,16 @@ class Hooks:
             return self._block(*asked)
         for at, node in nodes:
             if at.unit is not place.unit and at in inside:
-                reason = "requests without a session or handshake are refused here, in another module than the endpoint's"
-                return self._block(at, node, reason, "let 2026-07-28 requests pass here")
+                return self._block(at, node, ELSEWHERE, "let 2026-07-28 requests pass here")
         return None
+
+    def _elsewhere_spared(
+        self, place: Place, inside: list[Place], gates: tuple[sessions.Condition, ...], uses: list[Spared | Needed]
+    ) -> Iterator[tuple[Place, ast.AST]]:
+        """What asks for sessions in other modules than the endpoint's, where rules of their own let requests of this revision pass."""
+        yield from ((use.place, use.node) for use in uses if isinstance(use, Spared) and use.place.unit is not place.unit)
+        for unit in {one.unit for one in inside if one.unit is not place.unit}:
+            yield from ((Place(unit, unit.module.function_of(g.node)), g.node) for g in gates if g.node in unit.module.parents)
 
     def _asked_of_session(
         self, inside: list[Place], gates: tuple[sessions.Condition, ...], without: Sessionless

@@ -12,10 +12,10 @@ from typing import NamedTuple
 
 from .asking import asides
 from .code import Class, Code, Place, Unit, assigned, last
-from .functions import Module, bound, dotted
+from .functions import Function, Module, bound, dotted
 from .gates import handshake
-from .revision import is_modern
-from .sessions import Condition, looked_up
+from .revision import is_earlier, is_modern
+from .sessions import Condition, header_read, looked_up
 from .sessions import conditions as found_in
 from .syntax import descend
 from .vocabulary import METHODS, REMOVED_REQUESTS
@@ -128,7 +128,7 @@ class Sessionless:
                     continue
                 if self._refuses_besides(operand, place):
                     yield Needed(place, condition.node, unclear=True)
-            if self._only_gives(place):
+            if self.only_gives(place):
                 if any(True for _ in self._failing(place)):
                     assert place.function
                     yield Spared(Way.LEAVE, place, place.function.node)
@@ -359,7 +359,7 @@ class Sessionless:
                 continue
             if is_parameter and (around, node.id) not in self._absent and not _is_header_parameter(around, node.id):
                 given = next((target for name, target in depends(self.code, around) if name == node.id), None)
-                return given is not None and given != around and self._only_gives(given)
+                return given is not None and given != around and self.only_gives(given)
             # What it is given further down is for what comes then.
             before = [n for n in stored if around != place or n.lineno < node.lineno or _is_in_loop(node, around)]
             if any(around.unit.module.parents[n] in self.fresh for n in before):
@@ -536,7 +536,7 @@ class Sessionless:
             (isinstance(target, Place) and target in self.inside) or bool(self._tabled(node, place)) or "log" in dotted(node.func).lower()
         )
 
-    def _only_gives(self, place: Place) -> bool:
+    def only_gives(self, place: Place) -> bool:
         """Whether a function does nothing but give the session: each of its returns is one."""
         if place.function is None:
             return False
@@ -616,8 +616,10 @@ def _is_modern(test: ast.expr, module: Module) -> bool | None:
             return None if inner is None else not inner
         case ast.BoolOp(op=ast.And(), values=[first, *_]) if _is_modern(first, module) is False:
             return False
-        case ast.Attribute() if is_modern(test, module):
+        case ast.Attribute() | ast.Call() | ast.Compare() if is_modern(test, module):
             return True
+        case ast.Compare() if is_earlier(test):
+            return False
     return None
 
 
@@ -717,6 +719,26 @@ def depends(code: Code, place: Place) -> Iterator[tuple[str, Place]]:
                 target = code.target(node.args[0], level)
                 if isinstance(target, Place) and target.function:
                     yield name, target
+
+
+def guards(code: Code, place: Place) -> Iterator[Place]:
+    """What runs before a function: what FastAPI calls, and decorators of the project that ask for a session."""
+    if place.function is None:
+        return
+    yield from (target for _, target in depends(code, place))
+    for decorator in place.function.node.decorator_list:
+        target = code.target(decorator.func if isinstance(decorator, ast.Call) else decorator, Place(place.unit, None))
+        if isinstance(target, Place) and target.function and any(_asks_for_session(one) for one in code.reachable(target)):
+            yield target
+
+
+def _asks_for_session(place: Place) -> bool:
+    module = place.unit.module
+    return place.function is not None and (place.function in module.once(_gated) or header_read(place.function, module) is not None)
+
+
+def _gated(module: Module) -> frozenset[Function | None]:
+    return frozenset(module.function_of(condition.node) for condition in found_in(module))
 
 
 def required(place: Place) -> str:
