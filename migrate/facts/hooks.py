@@ -671,9 +671,10 @@ class Hooks:
         if any(isinstance(use, Needed) for use in uses):
             # A tool that keeps something in the session has to fail without one: nothing that it does is left out.
             uses = [use for use in uses if isinstance(use, Needed) or use.way is not Way.SKIP or without.is_common(use.node, use.place)]
-        if (problem := self._unready(place, inside, gates, uses, without)) is not None:
+        beyond = self._beyond(place, inside)
+        if (problem := self._unready(place, inside, gates, beyond, uses, without)) is not None:
             return problem
-        asked = [*(condition.node for condition in opened), *(n for gate in gates for n in descend(gate.around.test))]
+        asked = [*(condition.node for condition in opened), *(n for gate in (*gates, *beyond) for n in descend(gate.around.test))]
         apart = [other.place for one in hosts for other in one.beside if not other.answers]
         if (work := handshake.work(self.code, inside, asked, hosted=True, apart=apart)) is not None:
             return self._block(work.place, work.node, work.reason, work.way_out)
@@ -714,6 +715,7 @@ class Hooks:
         place: Place,
         inside: list[Place],
         gates: tuple[sessions.Condition, ...],
+        beyond: tuple[sessions.Condition, ...],
         uses: list[Spared | Needed],
         without: Sessionless,
     ) -> Blocker | None:
@@ -741,12 +743,28 @@ class Hooks:
                 at = next(one for one in inside if gate.around in one.nodes)
                 reason = "whether this asks for a session or for who may come in is not clear"
                 return self._block(at, gate.node, reason, "let 2026-07-28 requests in by what they bring themselves, not by a session")
-        if (asked := self._asked_of_session(inside, gates, without)) is not None:
+        if (asked := self._asked_of_session(inside, (*gates, *beyond), without)) is not None:
             return self._block(*asked)
         for at, node in nodes:
             if at.unit is not place.unit and at in inside:
                 return self._block(at, node, ELSEWHERE, "let 2026-07-28 requests pass here")
         return None
+
+    def _beyond(self, place: Place, inside: list[Place]) -> tuple[sessions.Condition, ...]:
+        """What refuses requests without a session before they reach the endpoint, in middleware."""
+        units = dict.fromkeys([*(one.unit for one in inside), *self.code.around(place.unit)])
+        for unit in [*units]:
+            found = (self.code.find(target) for target in unit.names.imports.values())
+            units |= dict.fromkeys(one[0] for one in found if one is not None)
+        return tuple(
+            condition
+            for unit in units
+            if b"ession" in unit.module.source.utf8
+            for condition in sessions.conditions(unit.module)
+            if (function := unit.module.function_of(condition.node)) is not None
+            and sessions.is_around(function, unit.module)
+            and Place(unit, function) not in inside
+        )
 
     def _elsewhere_spared(
         self, place: Place, inside: list[Place], gates: tuple[sessions.Condition, ...], uses: list[Spared | Needed]

@@ -56,6 +56,9 @@ def statements(
         elif (at := holder.body.index(line)) + 1 < len(holder.body) and holder.body[at + 1] in doomed:
             # The last one of a run decides on the gap; this one takes its own along.
             yield Edit(Span(_own_start(tree, line), tree.whole(line).end))
+        elif 0 < at < len(holder.body) - 1 and all(one in doomed for one in holder.body[:at]):
+            # No block begins with the blank lines that stood below its first statements.
+            yield Edit(Span(_own_start(tree, line), _after_blank_lines(tree, holder.body[at + 1])))
         else:
             yield from statement(tree, line)
 
