@@ -384,6 +384,7 @@ def _summary(run: Run, before: Reading, fixed: Fixed, left: Sifted, changes: lis
     # A file from standard input gets none.
     also = [line for new in fixed.created for line in run.unshipped(new, fixed.project.importers(new))]
     also += [f"not inside: {run.show(new)} is not imported in one plain line" for new in fixed.created if run.inline]
+    also += [f"delete {run.show(change.path)}: nothing is left in it" for change in changes if change.before and not change.after.strip()]
     if run.flags.stdin is None:
         also += run.locked(changes)
     return text.fixes(applied, map(run.show, fixed.created), names, settled=settled, left=len(left.findings), also=also, would=would)

@@ -132,6 +132,7 @@ def fix(
     obstacle: Callable[[str], str] = lambda path: "",
     others: Callable[[], Iterable[bytes]] = tuple,
     beside: Collection[str] = (),
+    silent: Callable[[str, Iterable[str]], Iterable[Source]] = lambda importer, names: (),
     aim: Aim = Aim.MOVE,
     on_error: Callable[[InternalError], None] = _raise,
 ) -> Fixed:
@@ -139,13 +140,13 @@ def fix(
 
     `may_fix` leaves out the findings of a file that must not be touched (suppressed ones); `obstacle` tells why a file outside
     of the project cannot be made; `others` gives the content of the run's other files, which may use names of these, and
-    `beside` their paths.
+    `beside` their paths; `silent` gives those of them that a file (a path) may import by these dotted names.
     """
     find = partial(
         check, catalog=catalog, era=era, select=select, ignore=ignore, per_file_ignores=per_file_ignores, aim=aim, on_error=on_error
     )
     threshold = Applicability.UNSAFE if unsafe else Applicability.SAFE
-    return _Fixing(project, catalog, era, aim, find, threshold, may_fix, obstacle, Bystanders(others), beside, on_error).run()
+    return _Fixing(project, catalog, era, aim, find, threshold, may_fix, obstacle, Bystanders(others), beside, silent, on_error).run()
 
 
 def _order(finding: Finding) -> tuple[str, Span, str, str]:
@@ -187,12 +188,15 @@ class _Fixing:
         obstacle: Callable[[str], str],
         bystanders: Bystanders,
         beside: Collection[str],
+        silent: Callable[[str, Iterable[str]], Iterable[Source]],
         on_error: Callable[[InternalError], None],
     ) -> None:
         self.start = self.project = project
         self.catalog, self.era, self.aim, self.find, self.threshold = catalog, era, aim, find, threshold
         self.may_fix, self.obstacle, self.bystanders, self.on_error = may_fix, obstacle, bystanders, on_error
-        self.beside = beside
+        self.beside, self.silent = beside, silent
+        self.taken_in: dict[str, FileFacts] = {}  # modules without a word of the protocol, as they were
+        self.asked: set[str] = set()  # files whose imports have been looked for among these
         self.acceptance = Acceptance(bystanders)
         self.created: set[str] = set()
         self.written: dict[str, str] = {}  # the text of each file that this round makes or replaces
@@ -216,6 +220,7 @@ class _Fixing:
             if rounds > MAX_ROUNDS:
                 self._take_back(changed)
                 break
+        self._put_back()
         return Fixed(
             project=self.project,
             texts={
@@ -497,6 +502,7 @@ class _Fixing:
         if self.era is not Era.MODERN:
             return {}
         changed: dict[str, Counter[str]] = {}
+        self._take_in()
         touched = self._touched()
         # What a changed file has used of another one may have no user any more.
         for path in dict.fromkeys([*touched, *(imported for importer in touched for imported in self.start.imports(importer))]):
@@ -509,6 +515,27 @@ class _Fixing:
                     self.swept.add(path)
                     self.project = self.project.replace([new])
         return changed
+
+    def _take_in(self) -> None:
+        """Adds the modules without a word of the protocol that changed files have used: what only these needed goes there, too."""
+        found: dict[str, FileFacts] = {}
+        for path in [path for path in self._touched() if path not in self.asked]:
+            self.asked.add(path)
+            file = self.start.files[path]
+            for source in self.silent(path, (*file.imports.values(), *file.hidden)):
+                if source.path not in self.start.files and _parses(source):
+                    found[source.path] = read(source)
+        if found:
+            self.taken_in |= found
+            self.bystanders.renew()
+            self.start, self.project = self.start.replace(found.values()), self.project.replace(found.values())
+
+    def _put_back(self) -> None:
+        """Leaves out again what was taken in and has not changed: nothing is to be said about it."""
+        same = {path for path, file in self.taken_in.items() if self.project.files[path].source.text == file.source.text}
+        if same:
+            kept = (file for path, file in self.project.files.items() if path not in same)
+            self.project = Project.link(kept, self.project.packages, self.project.manifests)
 
     def _unused(self, file: FileFacts) -> list[_Group]:
         from .rewrite.sweep import sweep

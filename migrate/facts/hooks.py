@@ -460,8 +460,11 @@ class Hooks:
         if (use := next((one for one in uses if isinstance(one, Needed)), None)) is not None:
             reason = f"`{ast.unparse(use.node)}` needs a session, which no 2026-07-28 request has"
             return self._block(use.place, use.node, reason, "keep it in a handle that a tool returns and the next call names")
-        if without is not None and (problem := self._unready(place, [*without.inside], gates, [*uses], without)) is not None:
-            return problem
+        if without is not None:
+            if (problem := self._unready(place, [*without.inside], gates, (), [*uses], without)) is not None:
+                return problem
+            for at, node in self._elsewhere_spared(place, [*without.inside], gates, [*uses]):
+                return self._block(at, node, ELSEWHERE, "let 2026-07-28 requests pass here")
         noise = self._unsolicited(place.unit)
         if (problem := self._elsewhere(place, noise) or self._passing(place, None) or self._altered(place, packed)) is not None:
             return problem
