@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from ..facts.code import last
 from ..facts.gates import HOSTS, WRAPS
 from ..facts.mask import parse
 from ..facts.model import Fact, FileFacts
@@ -78,20 +79,65 @@ def handle(ctx: Context) -> str:
 
 def question(function: Function, module: Module, ctx: Context) -> tuple[Revision, tuple[Need, ...]] | None:
     """How code of a function in this file asks for the revision of a request, and what it needs for that; None where nothing is sure."""
+    from ..rewrite import sessions
+
+    if not is_around(function, module):
+        return _answered(ctx)
+    asked = sessions.by_header(function, module)
+    if asked is None or _misses(function, ctx):
+        return None
+    match _meets_first(function, module, ctx):
+        case True:
+            return asked, ()
+        case False:
+            return _answered(ctx)
+    # Behind the boundary the header is hidden, before it nothing else tells.
+    known = _answered(ctx)
+    return (sessions.either(known[0], asked), known[1]) if known is not None else None
+
+
+def _answered(ctx: Context) -> tuple[Revision, tuple[Need, ...]] | None:
+    """The question to the boundary: to its object, or to its module where the object's module imports this one."""
     from ..rewrite import servers, sessions
     from ..rewrite.module import Part
 
-    if is_around(function, module):
-        asked = sessions.by_header(function, module)
-        return (asked, ()) if asked is not None and not _misses(function, ctx) else None
     if name := handle(ctx):
         return sessions.Revision.of(name), ()
-    homes = [file for file in _hosts(ctx) if file.makes]
+    homes = _homes(ctx)
     taken = servers.taken_from(ctx.project, homes[0].source.path, ctx.file.source.path) if len(homes) == 1 else None
     if taken is None:
         return None
     new = servers.boundary_module(ctx.project, homes[0].source.path, ctx.era, also=frozenset({Part.ELSEWHERE}))
     return sessions.ELSEWHERE, (Import(taken, "is_modern"), *([new] if new is not None else []))
+
+
+def _homes(ctx: Context) -> list[FileFacts]:
+    return [file for file in _hosts(ctx) if file.makes]
+
+
+def _meets_first(function: Function, module: Module, ctx: Context) -> bool | None:
+    """Whether middleware meets requests before the boundary does; None where that is not clear."""
+    homes = _homes(ctx)
+    if len(homes) != 1:
+        return None
+    if not any(word in homes[0].source.utf8 for word in (b".asgi", b".wsgi")):
+        return True  # what is put before a handler comes last
+    owner = module.parents.get(function.node)
+    name = owner.name if isinstance(owner, ast.ClassDef) else function.short
+    calls = [node for node in descend(parse(homes[0].source)[0]) if isinstance(node, ast.Call)]
+    wraps_at = [call.lineno for call in calls if last(call.func) == "add_middleware" and any(last(one) == "asgi" for one in call.args)]
+    for call in calls:
+        if len(wraps_at) == 1 and any(last(one) == name for one in call.args):
+            match last(call.func):
+                case "Middleware":
+                    return False  # made with the application, which the boundary goes around
+                case "add_middleware":
+                    return call.lineno > wraps_at[0]  # the last one that is added is the first
+    if homes[0].source.path == ctx.file.source.path and len(wraps_at) == 1:
+        for decorator in function.node.decorator_list:
+            if last(decorator.func if isinstance(decorator, ast.Call) else decorator) == "middleware":
+                return decorator.lineno > wraps_at[0]
+    return None
 
 
 def _misses(function: Function, ctx: Context) -> bool:

@@ -240,8 +240,14 @@ class Hooks:
     def _behind(self, unit: Unit) -> frozenset[str]:
         if unit not in self._wired:
             wired = boundaries(unit.module, unit.names.imports)
-            self._wired[unit] = wired.own.union(*wired.borrowed.values())
+            # `engine.begin()` is called on what some module gives, and mostly that is no boundary.
+            self._wired[unit] = wired.own.union(*(functions for name, functions in wired.borrowed.items() if self._is_made(name)))
         return self._wired[unit]
+
+    def _is_made(self, name: str) -> bool:
+        """Whether a dotted name leads to the boundary object of a module."""
+        found = self.code.find(name)
+        return found is not None and found[1] in boundaries(found[0].module, found[0].names.imports).makes
 
     # -- where the message enters ---------------------------------------------
     def _enter(self, chain: Chain, inner: list[Chain]) -> Iterator[Hook | Blocker]:

@@ -63,6 +63,9 @@ def _does_nothing(node: ast.stmt) -> bool:
             return _only_looks(value)
         case ast.If(test=test, body=body, orelse=orelse):
             return _only_looks(test) and all(map(_does_nothing, [*body, *orelse]))
+        case ast.Try(body=body, handlers=handlers, orelse=orelse, finalbody=last):
+            caught = [one for handler in handlers for one in handler.body]
+            return all(map(_does_nothing, [*body, *caught, *orelse, *last]))
     return False
 
 

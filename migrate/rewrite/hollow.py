@@ -154,10 +154,13 @@ def _never_filled(function: ast.FunctionDef | ast.AsyncFunctionDef) -> ast.Assig
 
 
 def _is_filled(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
-    return any(
-        isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store) and ast.unparse(node.value) == "headers"
-        for node in ast.walk(function)
-    )
+    for node in ast.walk(function):
+        match node:
+            case ast.Subscript(value=ast.Name(id="headers"), ctx=ast.Store()):
+                return True
+            case ast.Assign(targets=[ast.Name(id="headers")], value=value) if ast.unparse(value) not in _EMPTY:
+                return True
+    return False
 
 
 def _is_handed(keyword: ast.keyword) -> bool:

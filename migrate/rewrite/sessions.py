@@ -48,6 +48,11 @@ ELSEWHERE = Revision("is_modern()", "not is_modern()")
 """The question where the boundary object cannot be imported, as its module imports this one."""
 
 
+def either(one: Revision, other: Revision) -> Revision:
+    """A question that one of two answers; which one, nobody knows."""
+    return Revision(f"({one.modern} or {other.modern})", f"{one.earlier} and {other.earlier}")
+
+
 def by_header(function: Function, module: Module) -> Revision | None:
     """The question where the boundary has not seen the request yet: the header decides, and the boundary holds the body to it.
 
