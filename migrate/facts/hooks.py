@@ -66,6 +66,7 @@ class Hook:
     fresh: tuple[Fresh, ...] = ()  # HOST: look-ups behind which a session is made for one request
     lost: tuple[Needed, ...] = ()  # HOST: what only a session could keep
     elsewhere: tuple[tuple[Place, ast.AST], ...] = ()  # HOST: gates and book-keeping in other modules than the endpoint's
+    around: frozenset[str] = frozenset()  # HOST: the names of middleware that asks for a session
     before: int = 0  # the hooks of this module that come before it, whose names are taken
     fed: bool = False  # messages from standard input surely reach it
 
@@ -281,6 +282,7 @@ class Hooks:
                 fresh=hook.fresh,
                 lost=hook.lost,
                 elsewhere=hook.elsewhere,
+                around=hook.around,
             )
         else:
             # The endpoints take the object that this makes: they come in the next round.
@@ -702,6 +704,7 @@ class Hooks:
             fresh=tuple(anew),
             lost=tuple(lost(Sessionless(self.code, tuple(inside), tabled, starts, lasting=True)) if anew else missed),
             elsewhere=tuple(self._elsewhere_spared(place, inside, gates, uses)),
+            around=frozenset(self._names(beyond, place, inside)),
         )
 
     def _called(self, inside: list[Place]) -> list[Place]:
@@ -759,21 +762,32 @@ class Hooks:
                 return self._block(at, node, ELSEWHERE, "let 2026-07-28 requests pass here")
         return None
 
-    def _beyond(self, place: Place, inside: list[Place]) -> tuple[sessions.Condition, ...]:
-        """What refuses requests without a session before they reach the endpoint, in middleware."""
+    def _units(self, place: Place, inside: list[Place]) -> list[Unit]:
+        """The modules of a server, and those that they and whoever imports the endpoint's import."""
         units = dict.fromkeys([*(one.unit for one in inside), *self.code.around(place.unit)])
         for unit in [*units]:
             found = (self.code.find(target) for target in unit.names.imports.values())
             units |= dict.fromkeys(one[0] for one in found if one is not None)
+        return [*units]
+
+    def _beyond(self, place: Place, inside: list[Place]) -> tuple[sessions.Condition, ...]:
+        """What refuses requests without a session before they reach the endpoint, in middleware."""
         return tuple(
             condition
-            for unit in units
+            for unit in self._units(place, inside)
             if b"ession" in unit.module.source.utf8
             for condition in sessions.conditions(unit.module)
             if (function := unit.module.function_of(condition.node)) is not None
             and sessions.is_around(function, unit.module)
             and Place(unit, function) not in inside
         )
+
+    def _names(self, beyond: tuple[sessions.Condition, ...], place: Place, inside: list[Place]) -> Iterator[str]:
+        """What middleware is called where it is added: by its class, or by the function itself."""
+        for unit in self._units(place, inside):
+            for condition in beyond:
+                if condition.node in unit.module.parents and (function := unit.module.function_of(condition.node)) is not None:
+                    yield function.owner.rpartition(".")[2] or function.short
 
     def _elsewhere_spared(
         self, place: Place, inside: list[Place], gates: tuple[sessions.Condition, ...], uses: list[Spared | Needed]

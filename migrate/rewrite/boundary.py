@@ -393,7 +393,7 @@ class _Wire:
         parts = (identity.info, identity.capabilities, identity.instructions)
         within = any(targets.get(name) in OF_APPLICATION for part in parts if part for name in part.names)
         try:
-            hosted = hosting.host(self.hook.hosts, self.handle, within=within)
+            hosted = hosting.host(self.hook.hosts, self.handle, within=within, gates=self.hook.around)
         except hosting.Unhosted as doubt:
             self._stop(self._at(doubt.place), doubt.reason, doubt.way_out)
         self.parts |= hosted.parts
