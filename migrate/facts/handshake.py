@@ -345,4 +345,14 @@ def _is_local(node: ast.Call, place: Place) -> bool:
     """A method of something that was made here as a plain value."""
     name = root(node.func) if isinstance(node.func, ast.Attribute) else ""
     values = assigned(place, name) if name and name != "self" else []
-    return bool(values) and all(isinstance(v, ast.Dict | ast.List | ast.Set | ast.Constant | ast.JoinedStr) for v in values)
+    direct = isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Name)
+    plain = (ast.Dict, ast.List, ast.Set, ast.Constant, ast.JoinedStr)
+    return bool(values) and all(isinstance(v, plain) or (direct and _is_copy(v)) for v in values)
+
+
+def _is_copy(node: ast.expr | None) -> bool:
+    """`dict(DEFAULTS)`, `DEFAULTS.copy()`: what is put into it is seen by nobody else."""
+    match node:
+        case ast.Call(func=ast.Name(id="dict" | "list" | "set" | "copy" | "deepcopy") | ast.Attribute(attr="copy" | "deepcopy")):
+            return True
+    return False
