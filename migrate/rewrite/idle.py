@@ -119,11 +119,11 @@ def _unregistered(tree: Tree, use: cst.BaseExpression) -> Iterator[Edit]:
     above = tree.parent(use)
     if isinstance(above, cst.Call) and above.func is use:
         statement = tree.parent(above)
-        if isinstance(statement, cst.Assign) and len(statement.targets) == 1 and len(above.args) == 1:
-            if tree.code(statement.targets[0].target) == tree.code(above.args[0].value):
-                yield from cut.statement(tree, statement)
-                return
-        yield from _unwrapped(tree, use)
+        renews = isinstance(statement, cst.Assign) and len(statement.targets) == 1 and len(above.args) == 1
+        if isinstance(statement, cst.Assign) and renews and tree.code(statement.targets[0].target) == tree.code(above.args[0].value):
+            yield from cut.statement(tree, statement)
+        else:
+            yield from _unwrapped(tree, use)
         return
     call = tree.parent(above) if isinstance(above, cst.Arg) else None
     if not isinstance(call, cst.Call) or call.args[0] is not above or not all(only_looks(tree, one.value) for one in call.args[1:]):

@@ -234,7 +234,11 @@ class _Servers:
     def _is_asked(self, folder: str) -> bool:
         """Whether a module, of another folder perhaps, takes `is_modern` from the boundary module of this one."""
         home = f".{'.'.join(PurePosixPath(folder).parts)}.{_MODULE}.is_modern"
-        return any(target.endswith(f"{_MODULE}.is_modern") and home.endswith(f".{target}") for f in self.project.files.values() for target in f.imports.values())
+        return any(
+            target.endswith(f"{_MODULE}.is_modern") and home.endswith(f".{target}")
+            for f in self.project.files.values()
+            for target in f.imports.values()
+        )
 
     def _used(self, file: FileFacts) -> Iterator[Part]:
         """What a wired server and the modules that take its boundary object from it use."""

@@ -10,7 +10,7 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
-from ..facts.code import Code, Place, Unit
+from ..facts.code import Code, Unit
 from ..facts.endpoints import Endpoint, of
 from ..facts.functions import Function, Module, dotted
 from ..facts.gates import HOSTS
@@ -24,7 +24,8 @@ from . import cut
 from .decided import decided, only_looks
 from .edits import Edit, overlaps
 from .lazy import cst
-from .lines import above, deeper, indent_of, step_of
+from .lines import above as line_above
+from .lines import deeper, indent_of, step_of
 from .tree import Tree
 
 _GONE = frozenset({"GET", "DELETE", "HEAD"})
@@ -106,7 +107,7 @@ def passed_by(spared_: Spared, module: Module, says: Revision, *, gone: bool) ->
         assert place.function
         body = place.function.node.body
         said = isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant) and isinstance(body[0].value.value, str)
-        yield above(module, body[1] if len(body) > 1 and said else body[0], f"if {says.modern}:\n{step}return None\n")
+        yield line_above(module, body[1] if len(body) > 1 and said else body[0], f"if {says.modern}:\n{step}return None\n")
     elif isinstance(node, ast.expr):
         span = module.span(node)
         yield Edit(span, "{}" if gone else f"({{}} if {says.modern} else {source.slice(span)})")
