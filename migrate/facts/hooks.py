@@ -766,8 +766,8 @@ class Hooks:
         """The modules of a server, and those that they and whoever imports the endpoint's import."""
         units = dict.fromkeys([*(one.unit for one in inside), *self.code.around(place.unit)])
         for unit in [*units]:
-            found = (self.code.find(target) for target in unit.names.imports.values())
-            units |= dict.fromkeys(one[0] for one in found if one is not None)
+            found = (self.code.unit(name) for name in self.code.library.imports(unit.module.source.path))
+            units |= dict.fromkeys(one for one in found if one is not None)
         return [*units]
 
     def _beyond(self, place: Place, inside: list[Place]) -> tuple[sessions.Condition, ...]:

@@ -383,6 +383,10 @@ class _Files:
         # What a boundary does is no work of the server.
         return (file.module, file.source) if file and not is_boundary_module(file.source) else None
 
+    def imports(self, path: str) -> Iterator[str]:
+        """The modules that a file imports, or that stand before what it answers."""
+        yield from (self.project.files[other].module for other in self.project.imports(path))
+
     def importers(self, path: str) -> Iterator[str]:
         """The modules that import something from a file, from it or from a package that hands its names on."""
         files = self.project.files
