@@ -534,8 +534,8 @@ class _Fixing:
         """Leaves out again what was taken in and has not changed: nothing is to be said about it."""
         same = {path for path, file in self.taken_in.items() if self.project.files[path].source.text == file.source.text}
         if same:
-            kept = (file for path, file in self.project.files.items() if path not in same)
-            self.project = Project.link(kept, self.project.packages, self.project.manifests)
+            kept = {path: file for path, file in self.project.files.items() if path not in same}
+            self.project = Project(kept, self.project.packages, self.project.manifests, before=self.project.sdk)
 
     def _unused(self, file: FileFacts) -> list[_Group]:
         from .rewrite.sweep import sweep

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
 
 from ..facts.code import last
 from ..facts.gates import HOSTS, WRAPS
@@ -18,10 +19,13 @@ from ..source import Span
 if TYPE_CHECKING:
     from ..facts.functions import Function, Module
     from ..facts.sessionless import Sessionless, Spared
+    from ..project import Project
     from ..rewrite.edits import Edit
     from ..rewrite.sessions import Revision
     from ..rewrite.tree import Tree
 
+# Many facts of a file ask the same.
+_MODELS: WeakKeyDictionary[Project, dict[tuple[str, bool], Sessionless | None]] = WeakKeyDictionary()
 _MENTIONS = tuple(f".{name}".encode() for name in (HOSTS - {"boundary"}) | WRAPS)
 
 
@@ -197,6 +201,14 @@ def sessionless(ctx: Context, *, lasting: bool = False) -> Sessionless | None:
 
     With `lasting`, a session that is made for one request is none.
     """
+    known = _MODELS.setdefault(ctx.project, {})
+    asked = ctx.file.source.path, lasting
+    if asked not in known:
+        known[asked] = _sessionless(ctx, lasting=lasting)
+    return known[asked]
+
+
+def _sessionless(ctx: Context, *, lasting: bool) -> Sessionless | None:
     from ..rewrite import absent, servers, sessions
 
     files = {file.source.path: file for file in (*_hosts(ctx), ctx.file)}

@@ -22,7 +22,7 @@ from .leaks import Leaks
 from .lost import lost
 from .replies import COROUTINE, TUPLE, WAITS, Packed, Proof, Replies
 from .routes import VERBS
-from .sessionless import Needed, Sessionless, Spared, Way, guards, required
+from .sessionless import Needed, Sessionless, Spared, Way, depends, guards, required
 from .spelled import Unknown
 from .syntax import descend
 from .vocabulary import ADDED_REQUESTS, CURRENT, NOTIFICATIONS, REMOVED_REQUESTS, SPELLINGS
@@ -647,7 +647,10 @@ class Hooks:
         inside = [*dict.fromkeys(one for start in (*(r.place for r in reached), chain.place) for one in self._inside(start))]
         inside += [one for other in self._called(inside) for one in self._inside(other) if one not in inside]
         for other in inside:
-            inside += [one for target in guards(self.code, other) for one in self._inside(target) if one not in inside]
+            # FastAPI calls these first.
+            asked_first = [target for _, target in depends(self.code, other)] if other.function else []
+            asked_first += [target for target in guards(self.code, other) if target not in asked_first]
+            inside += [one for target in asked_first for one in self._inside(target) if one not in inside]
         found = [one for other in inside if (one := chains.find(self.code, other)) is not None]
         methods = frozenset().union(*(one.methods for one in found)) if all(one.complete for one in found) else None
         hosts: list[Host] = []
