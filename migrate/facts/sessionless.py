@@ -15,7 +15,7 @@ from .code import Class, Code, Place, Unit, assigned, last
 from .functions import Function, Module, bound, dotted
 from .gates import handshake
 from .revision import is_earlier, is_modern
-from .sessions import Condition, header_read, looked_up
+from .sessions import Condition, looked_up, reads_header
 from .sessions import conditions as found_in
 from .syntax import descend
 from .vocabulary import METHODS, REMOVED_REQUESTS
@@ -742,7 +742,7 @@ def guards(code: Code, place: Place) -> Iterator[Place]:
 
 def _asks_for_session(place: Place) -> bool:
     module = place.unit.module
-    return place.function is not None and (place.function in module.once(_gated) or header_read(place.function, module) is not None)
+    return place.function is not None and (place.function in module.once(_gated) or reads_header(place.function, module))
 
 
 def _gated(module: Module) -> frozenset[Function | None]:

@@ -117,6 +117,18 @@ def _is_left_before(node: ast.If, function: Function, module: Module) -> bool:
     return False
 
 
+def reads_header(function: Function, module: Module) -> bool:
+    """Whether a function reads the header of the session, by a name that its module knows."""
+    keys = (
+        n.args[0] if isinstance(n, ast.Call) else n.slice for n in function.own if isinstance(n, ast.Subscript | ast.Call) and _has_key(n)
+    )
+    return any(_HEADER.match(module.string(key) or "") for key in keys)
+
+
+def _has_key(node: ast.Subscript | ast.Call) -> bool:
+    return isinstance(node, ast.Subscript) or bool(node.args)
+
+
 def looked_up(found: Iterable[Condition], module: Module) -> Iterator[ast.Subscript]:
     """`state = SESSIONS[sid]` behind `if sid not in SESSIONS`, for plain dicts."""
     for condition in found:
