@@ -36,7 +36,7 @@ LAYERS: dict[str, set[str]] = {
     "rewrite.lines": {"source", "facts", "rewrite.edits"},
     "rewrite.cut": TREE | {"rewrite.lines"},
     "rewrite.written": {"runtime"},
-    "rewrite.module": {"__version__", "rewrite.joined", "rewrite.written"},
+    "rewrite.module": {"__version__", "facts", "rewrite.joined", "rewrite.written"},
     "rewrite.joined": set(),
     "rewrite.calls": CUT | {"rewrite.cut"},
     "rewrite.renames": CUT | {"rewrite.cut", "facts.model", "sdk", "rule"},  # who may ask for a name is the typed wing's to say
@@ -55,9 +55,9 @@ LAYERS: dict[str, set[str]] = {
     "rewrite": CUT | {"facts", "rule", "runtime"},  # the boundary's verbs read chains and speak in needs
     "rewrite.servers": TREE | {"facts", "rule", "runtime", "project", "rewrite"},  # a server may be spread over files
     "rewrite.clients": TREE | {"facts", "rule", "project", "rewrite"},  # as servers, it asks the project where a file is run from
-    "rewrite.connections": {"source", "facts", "rewrite.edits", "rewrite.homes", "rewrite.written", "project", "rule", "__version__"},
+    "rewrite.connections": {"source", "facts", "rewrite.edits", "rewrite.homes", "rewrite.module", "project", "rule"},
     "rewrite.adapters": CUT
-    | {"facts", "rule", "project", "sdk", "__version__", "rewrite.homes", "rewrite.written"},  # one module serves a project
+    | {"facts", "rule", "project", "sdk", "rewrite.homes", "rewrite.module", "rewrite.written"},  # one module serves a project
     "catalog": {"facts.model", "rule"},
     "selection": {"rule"},
     "bystanders": set(),
@@ -75,7 +75,7 @@ LAYERS: dict[str, set[str]] = {
     "cli": {"*"},
     "terminal": {"baseline", "config", "discover", "selection", "report"},  # the errors that its users can act on
     "run": {"*"},  # what `cli` asks for in one word; it reads the disk and writes nothing
-    "reading": CHECK | {"discover", "house", "manifests", "project", "feeders", "inline"},
+    "reading": CHECK | {"discover", "house", "manifests", "project", "feeders", "inline", "sdk"},
     "inline": {"source", "facts", "rewrite.edits", "rewrite.module"},
     "feeders": {"facts", "project"},
     "sieve": {"source", "rule", "baseline", "house", "suppress"},
@@ -84,11 +84,13 @@ LAYERS: dict[str, set[str]] = {
     "dockerfile": set(),
     "shipping": {"dockerfile", "worktree"},
     "worktree": set(),
+    "verify": set(),  # it knows servers by what they say, and no code
 }
 LIBRARIES = {
     "libcst": {"rewrite", "rules"},
     "typer": {"cli"},
-    "rich": {"cli", "report"},
+    "rich": {"cli", "report", "verify"},
+    "jsonschema": {"verify"},
     "yaml": {"catalog", "manifests"},
     "packaging": {"facts"},
     "pathspec": {"discover", "selection"},
@@ -195,7 +197,20 @@ WRITING |= {"tempfile.mkstemp", "tempfile.mkdtemp", "shutil.copy", "shutil.move"
 OPENING = {"open", "os.open", "read_text", "read_bytes", "os.scandir", "os.listdir", "os.walk", "subprocess.run", "subprocess.Popen"}
 # `catalog`, `rewrite.module` and `sdk.api` read what is part of the package; `worktree` asks git.
 WRITERS = {"cli", "files"}
-OPENERS = {"catalog", "config", "discover", "files", "rewrite.written", "run", "sdk.api", "shipping", "worktree"}
+OPENERS = {
+    "verify.process",
+    "verify.revision",
+    "verify.schema",
+    "catalog",
+    "config",
+    "discover",
+    "files",
+    "rewrite.written",
+    "run",
+    "sdk.api",
+    "shipping",
+    "worktree",
+}
 
 
 def is_writing(called: str, call: ast.Call) -> bool:
@@ -207,7 +222,8 @@ def is_writing(called: str, call: ast.Call) -> bool:
 
 def test_only_the_command_line_prints() -> None:
     printing = {module_of(path) for path in CODE for called, _ in calls_of(path) if called in ("print", "print_exc")}
-    assert printing == {"cli", "terminal"}
+    # A console that prints into a text makes the table of a proof.
+    assert printing == {"cli", "terminal", "verify.telling"}
 
 
 def test_only_the_command_line_and_its_files_write() -> None:
@@ -219,7 +235,7 @@ def test_only_these_modules_open_files_or_run_programs() -> None:
 
 
 def test_nothing_is_kept_from_one_run_to_the_next_but_what_the_package_holds() -> None:
-    """A cache of a function that takes nothing holds a constant. `rewrite.module` keeps files of the package; what `facts.code`
+    """A cache of a function that takes nothing holds a constant. `rewrite.module` and `verify.schema` keep files of the package; what `facts.code`
     and `facts.kept` keep is bounded, and goes by the whole text."""
     keeping = {
         module_of(path)
@@ -236,7 +252,7 @@ def test_nothing_is_kept_from_one_run_to_the_next_but_what_the_package_holds() -
         for name in (node.targets if isinstance(node, ast.Assign) else [node.target])
         if isinstance(name, ast.Name) and name.id.islower() and not name.id.startswith("__")
     }
-    assert keeping <= {"facts.code", "rewrite.written"}
+    assert keeping <= {"facts.code", "rewrite.written", "verify.schema"}
     assert filled == {"facts.kept"}
 
 
