@@ -40,7 +40,7 @@ class Reading:
     """What a run has read. Only files that may hold protocol code are decoded; `checked` counts the others too."""
 
     project: Project
-    data: Mapping[str, bytes]  # the bytes on disk of each decoded file
+    data: dict[str, bytes]  # the bytes on disk of each decoded file; a deletion may ask for more of them
     locations: Mapping[str, str]  # where each file lies that was found
     unreadable: tuple[Finding, ...]
     unparsed: Mapping[str, Source]  # the text of files that could be decoded, but no more
