@@ -13,7 +13,6 @@ from __future__ import annotations
 import argparse
 import json
 import re
-import shlex
 import subprocess
 import sys
 import tempfile
@@ -27,6 +26,7 @@ from typing import Any
 
 from sdk import SESSIONS, pins
 from starting import environment
+from tooling import run
 
 ENTRY = re.compile(r"^#### (?P<name>\S+)\s+\S+\s+(?P<kind>[A-Z-]+).*?$(?P<body>.*?)(?=^#{2,4} |\Z)", re.MULTILINE | re.DOTALL)
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
@@ -113,12 +113,13 @@ class Bench:
     """The tools and the places of one measurement."""
 
     def __init__(self, tool: str, scratch: Path, environments: Path, *, itself: bool) -> None:
-        self.tool, self.scratch, self.itself = shlex.split(tool), scratch, itself
+        self.tool, self.scratch, self.itself = tool, scratch, itself
         self.pythons = {major: environment((*pins(major), *beside), environments) / "python" for major, beside in BESIDE.items()}
 
     def measure(self, pairs: list[Pair]) -> None:
-        with ThreadPoolExecutor(2) as pool:
-            list(pool.map(self._rewrite, pairs))
+        self._write(pairs)
+        if not self.itself:
+            self._rewrite([pair for pair in pairs if pair.one])
         runs: dict[str, list[tuple[Pair, str]]] = {"1": [], "2": []}
         for pair in pairs:
             for side, major in {"1": "1", "2": "2", "fixed": "2"}.items():
@@ -131,18 +132,21 @@ class Bench:
                 pair.verdict = self._verdict(pair)
                 pair.doubts = list(_doubts(pair))
 
-    def _rewrite(self, pair: Pair) -> None:
-        fixed = pair.two if self.itself else pair.one
-        for side, text in {"1": pair.one, "2": pair.two, "fixed": fixed}.items():
-            pair.said[side] = []
-            if text:
-                (self.scratch / pair.name / side).mkdir(parents=True)
-                (self.scratch / pair.name / side / "snippet.py").write_text(text, encoding="utf-8")
-        if not self.itself and pair.one:
-            home = self.scratch / pair.name / "fixed"
-            self._run("fix", ".", cwd=home)
-            checked = self._run("check", "--output-format", "json", ".", cwd=home)
-            told = json.loads(checked.stdout)["findings"] if checked.stdout.startswith("{") else []
+    def _write(self, pairs: list[Pair]) -> None:
+        for pair in pairs:
+            fixed = pair.two if self.itself else pair.one
+            for side, text in {"1": pair.one, "2": pair.two, "fixed": fixed}.items():
+                pair.said[side] = []
+                if text:
+                    (self.scratch / pair.name / side).mkdir(parents=True)
+                    (self.scratch / pair.name / side / "snippet.py").write_text(text, encoding="utf-8")
+
+    def _rewrite(self, pairs: list[Pair]) -> None:
+        homes = [self.scratch / pair.name / "fixed" for pair in pairs]
+        run(self.tool, [(home, ["fix", "."]) for home in homes])
+        checked = run(self.tool, [(home, ["check", "--output-format", "json", "."]) for home in homes])
+        for pair, said in zip(pairs, checked, strict=True):
+            told = json.loads(said)["findings"] if said.startswith("{") else []
             pair.findings = [f"{finding['rule']} line {finding['line']} ({finding['severity']})" for finding in told]
 
     def _drive(self, major: str, runs: list[tuple[Pair, str]]) -> None:
@@ -165,9 +169,6 @@ class Bench:
         if pair.kind in HUMAN and (pair.findings or (self.itself and not pair.two)):
             return "finding only"
         return "wrong"
-
-    def _run(self, *argv: str, cwd: Path) -> subprocess.CompletedProcess[str]:
-        return subprocess.run([*self.tool, *argv], cwd=cwd, capture_output=True, text=True, encoding="utf-8")
 
 
 def _last(text: str) -> str:

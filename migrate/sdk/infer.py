@@ -451,6 +451,12 @@ class Inference:
         item = either(self._item(known) if how == "extend" else known for how, known in found)
         return Instance("dict", (None, item)) if found[0][0] == "[]" else Instance("list", (item,))
 
+    def uses(self, alias: ast.alias, module: Module) -> Iterator[ast.Name]:
+        """Where the name is read that an import gives, perhaps beside other bindings."""
+        name = alias.asname or alias.name
+        loads = (node for node in module.nodes if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load))
+        yield from (node for node in loads if any(binding.node is alias for binding in self.bindings(name, node, module)))
+
     def bindings(self, name: str, node: ast.AST, module: Module) -> list[Binding]:
         """What a name may have been given where it is used."""
         for above in module.around(node):

@@ -21,7 +21,11 @@ def check(fact: Symbol, ctx: Context) -> Iterator[Finding]:
         if fact.use in (SymbolUse.IMPORT, SymbolUse.NAME):
             reason = "" if adapters.holds_context(ctx.project) else ctx.entry.hints["manual"]
             reason = reason or adapters.obstacle(ctx)
-            yield ctx.finding(fact, Applicability.MANUAL if reason else Applicability.SAFE, message=message, hint=reason)
+            applicability = Applicability.MANUAL if reason else Applicability.SAFE
+            yield ctx.finding(fact, applicability, message=message, hint=reason)
+            alias = ctx.module.at(fact.span)
+            for name in ctx.sdk.inference.uses(alias, ctx.module) if isinstance(alias, ast.alias) else ():
+                yield ctx.finding(fact, applicability, message=message, hint=reason, span=ctx.module.span(name))
         elif fact.use is SymbolUse.TEXT:
             yield ctx.finding(fact, Applicability.MANUAL, message=message)
     elif fact.use in (SymbolUse.READ, SymbolUse.GETATTR):

@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING
 from ...facts.model import Symbol, SymbolUse
 from ...rewrite.edits import Edit
 from ...rule import Applicability, Context, Finding
+from ...sdk.modules import How
 from ...sdk.types import NONE, Instance
 from ...source import Span
 
 if TYPE_CHECKING:
     from ...rewrite.tree import Tree
 
+_MADE = "timeouts of the SDK are seconds in version 2, and this `timedelta` is handed to it"
 _NUMBERS = frozenset({"int", "float"})
 _UNITS = ("days", "seconds", "microseconds", "milliseconds", "minutes", "hours", "weeks")
 
@@ -23,6 +25,8 @@ _UNITS = ("days", "seconds", "microseconds", "milliseconds", "minutes", "hours",
 def check(fact: Symbol, ctx: Context) -> Iterator[Finding]:
     for value in _timeouts(fact, ctx):
         yield ctx.finding(fact, Applicability.SAFE if _is_delta(value, ctx) else Applicability.UNSAFE, span=ctx.module.span(value))
+        if (made := _made(value, ctx)) is not None:
+            yield ctx.finding(fact, Applicability.SAFE, span=ctx.module.span(made), message=_MADE)
 
 
 def fix(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit]:
@@ -54,6 +58,13 @@ def _timeouts(fact: Symbol, ctx: Context) -> Iterator[ast.expr]:
         plain = known == NONE or (isinstance(known, Instance) and known.name in _NUMBERS)
         if not plain and not _is_converted(value) and (_is_delta(value, ctx) or _may_be_delta(value, ctx)):
             yield value
+
+
+def _made(value: ast.expr, ctx: Context) -> ast.expr | None:
+    """Where the time difference is made that a name stands for."""
+    found = ctx.sdk.inference.bindings(value.id, value, ctx.module) if isinstance(value, ast.Name) else []
+    made = found[0].value if len(found) == 1 and found[0].how is How.VALUE and not found[0].path else None
+    return made if isinstance(made, ast.Call) and _is_delta(made, ctx) else None
 
 
 def _is_converted(value: ast.expr) -> bool:
