@@ -35,8 +35,11 @@ PRINTS = {"1": re.compile(r"v1 before: runs, prints `([^`]*)`"), "2": re.compile
 HUMAN = frozenset({"ASSIST", "MANUAL"})  # where a finding is all that is asked for
 # What a snippet takes for granted.
 GIVEN = {"asyncio": "import asyncio\n", "sys": "import sys\n", "SRV": "SRV = sys.argv[1]\n"}
-# Beside the SDK: what 1.x brought along, and a transport that it had as an extra.
-BESIDE = {"1": ("websockets==15.0.1",), "2": ("httpx==0.28.1", "httpx-sse==0.4.3", "pydantic-settings==2.16.3", "jsonschema==4.26.0")}
+# Beside the SDK: what 1.x brought along.
+BESIDE: dict[str, tuple[str, ...]] = {
+    "1": (),
+    "2": ("httpx==0.28.1", "httpx-sse==0.4.3", "pydantic-settings==2.16.3", "jsonschema==4.26.0"),
+}
 
 # What the servers of those snippets are asked that print nothing themselves.
 STEPS: dict[str, list[list[Any]]] = {
