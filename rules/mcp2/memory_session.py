@@ -12,6 +12,7 @@ from ...rewrite.edits import Edit
 from ...rule import Applicability, Context, Finding, Import
 from ...sdk.modules import Def, Module
 from ...sdk.types import Instance
+from ...source import Span
 
 if TYPE_CHECKING:
     from ...rewrite.tree import Tree
@@ -47,7 +48,10 @@ def fix(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit | Import]:
         for argument, name in zip(calls.positional(node)[1:], ctx.entry.data["parameters"][1:], strict=False):
             yield calls.named(tree, argument, name)
         yield from calls.add(tree, node, ['mode="legacy"'])
-    for call in _handshakes(ctx):
+    for call in _asked("get_server_capabilities", ctx):
+        assert isinstance(call.func, ast.Attribute)
+        yield Edit(Span(module.attribute_span(call.func).start, module.span(call).end), "server_capabilities")
+    for call in _asked("initialize", ctx):
         waited = module.parents.get(call)
         whole = tree.statement(module.span(call))
         if isinstance(module.parents.get(waited or call), ast.Expr) and whole is not None:
@@ -144,8 +148,8 @@ def _is_plain(call: ast.Call) -> bool:
     return bool(call.args) and not any(isinstance(a, ast.Starred) for a in call.args) and all(word.arg for word in call.keywords)
 
 
-def _handshakes(ctx: Context) -> Iterator[ast.Call]:
-    """`session.initialize()` on such a client."""
-    for call in ctx.module.calls.get("initialize", ()):
+def _asked(method: str, ctx: Context) -> Iterator[ast.Call]:
+    """`session.initialize()` and the like on such a client."""
+    for call in ctx.module.calls.get(method, ()):
         if isinstance(call.func, ast.Attribute) and ctx.sdk.type(call.func.value, ctx.module) == _CLIENT:
             yield call

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from ...facts.model import Symbol, SymbolUse
 from ...rewrite.edits import Edit
 from ...rule import Applicability, Context, Finding
-from ...sdk.modules import How
+from ...sdk.modules import Binding, How
 from ...sdk.types import NONE, Instance
 from ...source import Span
 
@@ -79,14 +79,25 @@ def _is_delta(value: ast.expr, ctx: Context) -> bool:
             return any(binding.target == "datetime" for binding in ctx.sdk.inference.bindings(name, value, ctx.module))
         case ast.Name(id=name):
             bindings = ctx.sdk.inference.bindings(name, value, ctx.module)
-            given = [binding.value for binding in bindings]
-            return bool(given) and all(one is not None and one is not value and _names_delta(one, ctx) for one in given)
+            return bool(bindings) and all(_binds_delta(binding, value, ctx) for binding in bindings)
+        case ast.BinOp(left=left, op=ast.Mult(), right=right):
+            return _is_delta(left, ctx) or _is_delta(right, ctx)
+        case ast.BinOp(left=left, op=ast.Div() | ast.FloorDiv(), right=right):
+            return _is_delta(left, ctx) and not _is_delta(right, ctx)
+        case ast.BinOp(left=left, op=ast.Add() | ast.Sub(), right=right):
+            return _is_delta(left, ctx) and _is_delta(right, ctx)
     return False
 
 
-def _names_delta(node: ast.expr, ctx: Context) -> bool:
-    """A value that is a `timedelta`, or an annotation that says so."""
-    return ast.unparse(node) in ("timedelta", "datetime.timedelta") or (isinstance(node, ast.Call) and _is_delta(node, ctx))
+def _binds_delta(binding: Binding, use: ast.expr, ctx: Context) -> bool:
+    """By its value, by an annotation, or by all that a loop goes over."""
+    given = binding.value
+    if given is None or given is use or any(inner is use for inner in ast.walk(given)):
+        return False
+    if binding.how is How.ITEM and isinstance(given, ast.Tuple | ast.List) and not binding.path:
+        return bool(given.elts) and all(_is_delta(one, ctx) for one in given.elts)
+    named = ast.unparse(given) in ("timedelta", "datetime.timedelta")
+    return named or (isinstance(given, ast.Call | ast.BinOp) and not binding.path and _is_delta(given, ctx))
 
 
 def _may_be_delta(value: ast.expr, ctx: Context) -> bool:
