@@ -5,8 +5,8 @@
 The map has one heading (`#### name  -  CLASS`) for each entry, and below it one Python block with a `# v1` and a `# v2` side. The 1.x
 side runs under 1.x and is rewritten; the rewritten text and the 2.x side run under 2.x, and print the same, or what the 1.x side did.
 Where the sides only look at the SDK (at signatures, mostly), or print what no code does, a program of `programs/` that uses the thing
-takes their place: rewritten, it does under 2.x what it did under 1.x. Where an entry is of a class that wants a human (ASSIST, MANUAL), a fix
-that only `--unsafe-fixes` makes counts for itself, and a finding does where there is none.
+takes their place: rewritten, it does under 2.x what it did under 1.x. Where an entry is of a class that wants a human (ASSIST, MANUAL), a
+fix that only `--unsafe-fixes` makes is told as such, and a finding is enough where there is none.
 `--self-check` puts the 2.x side in place of the rewritten text: every entry must hold then, and print what the map says.
 Exit status: 0 when every entry holds.
 """
@@ -240,7 +240,7 @@ def report(pairs: list[Pair], *, itself: bool) -> str:
     for pair in pairs:
         if pair.one:
             said = [_cell(pair.said[side]) for side in (("program", "2", "fixed") if pair.said["program"] else ("1", "2", "fixed"))]
-            findings = [*pair.findings, *(f"before: {found}" for found in pair.found if pair.verdict == "finding only")]
+            findings = pair.findings or [f"before: {found}" for found in pair.found if pair.verdict in ("unsafe fix", "finding only")]
             lines.append(f"| {pair.name} | {pair.kind} | {pair.verdict} | {' | '.join(said)} | {', '.join(findings)} |")
     lines += ["", "## Entries without a snippet", ""]
     covering = _covering()

@@ -1,8 +1,9 @@
 """Which names of a host an app lets in."""
 
+import asyncio
+
 from mcp.server.fastmcp import FastMCP
 from mcp.server.transport_security import TransportSecuritySettings
-from starlette.testclient import TestClient
 
 mcp = FastMCP(
     "x",
@@ -10,13 +11,41 @@ mcp = FastMCP(
 )
 app = mcp.streamable_http_app()
 
-HELLO = {
-    "jsonrpc": "2.0",
-    "id": 1,
-    "method": "initialize",
-    "params": {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "c", "version": "1"}},
-}
-with TestClient(app) as web:
-    for host in ("known.example", "other.example"):
-        headers = {"Host": host, "Accept": "application/json, text/event-stream"}
-        print(host, web.post("/mcp", json=HELLO, headers=headers).status_code)
+
+async def status(host: str) -> int:
+    """What the app answers to an empty message."""
+    headers = {"host": host, "content-type": "application/json", "accept": "application/json, text/event-stream"}
+    scope = {
+        "type": "http",
+        "asgi": {"version": "3.0"},
+        "http_version": "1.1",
+        "method": "POST",
+        "scheme": "http",
+        "path": "/mcp",
+        "raw_path": b"/mcp",
+        "root_path": "",
+        "query_string": b"",
+        "headers": [(name.encode(), value.encode()) for name, value in headers.items()],
+        "client": ("127.0.0.1", 1),
+        "server": ("127.0.0.1", 2),
+    }
+    said: list[int] = []
+
+    async def receive() -> dict:
+        return {"type": "http.request", "body": b"{}", "more_body": False}
+
+    async def send(message: dict) -> None:
+        if message["type"] == "http.response.start":
+            said.append(message["status"])
+
+    await app(scope, receive, send)
+    return said[0]
+
+
+async def main() -> None:
+    async with mcp.session_manager.run():
+        for host in ("known.example", "other.example"):
+            print(host, await status(host))
+
+
+asyncio.run(main())
