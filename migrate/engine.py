@@ -18,7 +18,7 @@ from .accept import Acceptance
 from .bystanders import Bystanders
 from .catalog import Catalog
 from .facts.mask import parse
-from .facts.model import FileFacts
+from .facts.model import Fact, FileFacts
 from .manifests import files as manifests
 from .project import Project, read
 from .rewrite import edits
@@ -98,12 +98,15 @@ def check(
     for path, file in within(project).items():
         active = chosen - ignored_in(path)
         obstacles: dict[str, str] = {}  # by pack
+        asked: dict[str, tuple[Callable[[Fact, Context], Iterator[Finding]], Context]] = {}  # some files have thousands of facts
         for fact in file.facts:
             for entry in catalog.entries_for(fact):
                 if entry.id in active:
-                    ctx = Context(entry, file, project, era, aim)
                     try:
-                        new = list(catalog.module(entry).check(fact, ctx))
+                        if entry.id not in asked:
+                            asked[entry.id] = catalog.module(entry).check, Context(entry, file, project, era, aim)
+                        ask, ctx = asked[entry.id]
+                        new = [*ask(fact, ctx)]
                         if any(finding.applicability is not Applicability.MANUAL for finding in new):
                             if entry.pack not in obstacles:
                                 obstacles[entry.pack] = catalog.obstacle(entry, ctx)

@@ -56,7 +56,7 @@ def _signs_of(program: Program, path: str) -> set[int]:
     module = program.module_at(path)
     if program.is_shadowed(module):
         return set()
-    signs = {*_signs([module.tree], program.api)}
+    signs = {*_signs([*module.of(ast.Import, ast.ImportFrom)], program.api)}
     if signs:
         return signs
     for node in module.nodes:

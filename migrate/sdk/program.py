@@ -51,11 +51,16 @@ class Program:
         self,
         files: Mapping[str, FileFacts],
         find: Callable[[str, str], FileFacts | None],
+        near: Collection[str],
         packages: Collection[str] = (),
         before: Program | None = None,
     ) -> None:
-        """`packages` are folders with an `__init__.py`, which need not be among the files; `before` has modules that may be the same."""
+        """`near` are the files that can hold values of the SDK, in the order of `files`; no use is looked for in the others.
+
+        `packages` are folders with an `__init__.py`, which need not be among the files; `before` has modules that may be the same.
+        """
         self.files = files
+        self.near = {path: files[path] for path in near}
         self.packages = packages
         self.api: Api = load()
         self._find = find
@@ -79,7 +84,7 @@ class Program:
         return self._symbols[path]
 
     def _found(self, path: str) -> Iterator[Symbol]:
-        if any(word in self.files[path].source.utf8 for word in _WORDS):
+        if path in self.near and any(word in self.files[path].source.utf8 for word in _WORDS):
             module = self.module_at(path)
             if not self.is_shadowed(module) and not self.supports_both(path):
                 yield from Symbols(module, self.inference).all()
@@ -87,7 +92,7 @@ class Program:
     @cached_property
     def servers(self) -> list[Server]:
         """The FastMCP servers, with what is done with each."""
-        return servers(self, {path: self.symbols(path) for path in self.files})
+        return servers(self, {path: self.symbols(path) for path in self.near})
 
     def supports_both(self, path: str) -> bool:
         """Whether a file imports what only one major has in one branch, and what only the other one has in another."""
@@ -162,7 +167,7 @@ class Program:
         if name not in self._mentions:
             if len(self._mentions) < _SCANS:
                 word = f"{name}(".encode()
-                counts = {path: count for path, file in self.files.items() if (count := file.source.utf8.count(word))}
+                counts = {path: count for path, file in self.near.items() if (count := file.source.utf8.count(word))}
             else:
                 counts = self._called.get(name, {})
             self._mentions[name] = [*counts] if sum(counts.values()) <= _CALLS else []
@@ -176,7 +181,7 @@ class Program:
     def _called(self) -> dict[str, dict[str, int]]:
         """How often each name is called in each file: worth its second for 2,000 files once many names have been asked for."""
         found: dict[str, dict[str, int]] = defaultdict(dict)
-        for path, file in self.files.items():
+        for path, file in self.near.items():
             for name, count in Counter(_CALLED.findall(file.source.utf8)).items():
                 found[name.decode()][path] = count
         return found

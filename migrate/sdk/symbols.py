@@ -78,7 +78,7 @@ class Symbols:
                     yield self._symbol(node, _SAID[text], SymbolUse.TEXT)
 
     def _symbol(self, node: ast.AST, key: str, use: SymbolUse, *, sure: bool = True) -> Symbol:
-        return Symbol(self.module.span(node), key, self.module.qualified(node), use, sure)
+        return Symbol(self.module.meet(node), key, self.module.qualified(node), use, sure)
 
     def _import(self, node: ast.Import | ast.ImportFrom) -> Iterator[Symbol]:
         if isinstance(node, ast.Import):
