@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from ...facts.model import Symbol, SymbolUse
-from ...rewrite import calls
+from ...rewrite import calls, renames
 from ...rewrite.edits import Edit
 from ...rule import Applicability, Context, Finding, Import
 from ...sdk.modules import Def, Module
@@ -30,7 +30,7 @@ def check(fact: Symbol, ctx: Context) -> Iterator[Finding]:
 
 
 def fix(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit | Import]:
-    from ...rewrite import cut, renames
+    from ...rewrite import cut
 
     module = ctx.module
     alias = module.at(fact.span)
@@ -80,6 +80,9 @@ def _is_called(fact: Symbol, ctx: Context) -> bool:
     name = (alias.asname or alias.name) if isinstance(alias, ast.alias) else ""
     made = {call.func for call in _made(ctx)}
     uses = (node for node in module.nodes if isinstance(node, ast.Name) and node.id == name and node not in made)
+    others = [file for path, file in ctx.project.files.items() if path != ctx.file.source.path]
+    if isinstance(alias, ast.alias) and renames.is_shared(name, [alias], module, ctx.sdk.inference, others):
+        return False  # others take it from here, and call it as before
     return not any(_FUNCTION in {one.target for one in ctx.sdk.inference.bindings(name, node, module)} for node in uses)
 
 
