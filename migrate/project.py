@@ -92,10 +92,12 @@ class Project:
         packages: frozenset[str] = frozenset(),
         manifests: Mapping[str, FileFacts] | None = None,
         *,
+        outside: frozenset[str] = frozenset(),
         before: Program | None = None,
     ) -> None:
-        """`before` is what an earlier version of the project has read of the same files."""
+        """`outside` are files that are read to judge the others by, and no part of the run; `before` is what was read of the same files."""
         self.files = files
+        self.outside = outside
         self.packages = packages
         self.manifests = manifests or {}
         self._kinds: dict[tuple[str, type[Fact]], tuple[Fact, ...]] = {}
@@ -128,9 +130,13 @@ class Project:
 
     @classmethod
     def link(
-        cls, files: Iterable[FileFacts], packages: frozenset[str] = frozenset(), manifests: Mapping[str, FileFacts] | None = None
+        cls,
+        files: Iterable[FileFacts],
+        packages: frozenset[str] = frozenset(),
+        manifests: Mapping[str, FileFacts] | None = None,
+        outside: frozenset[str] = frozenset(),
     ) -> Project:
-        return cls({file.source.path: file for file in files}, packages, manifests)
+        return cls({file.source.path: file for file in files}, packages, manifests, outside=outside)
 
     def with_manifests(self, changed: Iterable[FileFacts]) -> Project:
         """The project with some of the files beside the code read anew."""
@@ -156,7 +162,8 @@ class Project:
 
     def replace(self, changed: Iterable[FileFacts]) -> Project:
         """The project with some files read anew."""
-        return Project({**self.files, **{file.source.path: file for file in changed}}, self.packages, self.manifests, before=self.sdk)
+        files = {**self.files, **{file.source.path: file for file in changed}}
+        return Project(files, self.packages, self.manifests, outside=self.outside, before=self.sdk)
 
     def module(self, name: str, importer: str = "") -> FileFacts | None:
         """The file that `import name` in `importer` (a path) reaches; the nearest one where several fit."""

@@ -6,21 +6,18 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 from weakref import WeakKeyDictionary
 
-from .. import __version__
 from ..facts.gates import CONNECTION_MODULE
 from ..facts.model import Symbol, SymbolUse
 from ..project import Project
 from ..rule import Context, Import, NewFile
 from ..source import Span
-from . import homes, written
+from . import homes
+from . import module as modules
 from .edits import Edit
 
 FUNCTION = "mcp.client.streamable_http.streamablehttp_client"
 FILE_NAME = CONNECTION_MODULE
 NAME = FILE_NAME.removesuffix(".py")
-_ORIGIN = """\
-Written by mcp-migrate {version} when this project moved to version 2 of the SDK, which opens connections with a client that has
-all this already. The project owns it."""
 _HOMES: WeakKeyDictionary[Project, dict[str, str]] = WeakKeyDictionary()
 
 
@@ -45,7 +42,7 @@ def files(ctx: Context) -> Iterator[NewFile]:
     """The module itself, where it is not there yet."""
     path = _path(ctx)
     if path not in ctx.project.files:
-        yield NewFile(path, written.seal(written.source(FILE_NAME), _ORIGIN.format(version=__version__), (), ctx.file.source.newline))
+        yield NewFile(path, modules.connections(ctx.file.source.newline))
 
 
 def _path(ctx: Context) -> str:

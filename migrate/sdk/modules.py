@@ -129,6 +129,11 @@ class Module:
     def _reaching_out(self) -> list[Scope]:
         return [scope for scope in self.scopes.values() if scope.outside]
 
+    def means(self, name: str, target: str) -> bool:
+        """Whether a name is free in all scopes, or imported as the last part of what it is meant to be."""
+        bindings = [binding for scope in self.scopes.values() for binding in scope.bindings.get(name, ())]
+        return all(one.how is How.IMPORTED and one.target.rpartition(".")[2] == target.rpartition(".")[2] for one in bindings)
+
     def qualified(self, node: ast.AST) -> str:
         """The dotted name of a function or class inside the module; for other nodes that of what is around them."""
         parts = [node.name] if isinstance(node, Def | ast.ClassDef) else []

@@ -13,30 +13,15 @@ from ..facts.model import FileFacts, Symbol
 from . import majors
 from .api import Api, load
 from .infer import Inference
+from .majors import Major
 from .modules import Module
 from .servers import Server, servers
 from .symbols import Symbols, attributes
 from .types import Known
-from .vocabulary import FIELDS
+from .vocabulary import FIELDS, USES
 
-# What a file has to hold to be worth a look, beside an import of the SDK: fields that the newer release spells otherwise.
-_WORDS = (
-    b"mcp",
-    b"isError",
-    b"inputSchema",
-    b"structuredContent",
-    b"nextCursor",
-    b"mimeType",
-    b"serverInfo",
-    b"uriTemplate",
-    b"model_dump",
-    # What is done with a server that another module makes.
-    b"_app(",
-    b".settings.",
-    b".run(",
-    b"call_tool",
-    b"get_context",
-)
+# What a file has to hold to be worth a look, beside an import of the SDK.
+_WORDS = (b"mcp", *USES)
 
 
 _CALLED = re.compile(rb"(\w+)\(", re.ASCII)
@@ -71,11 +56,13 @@ class Program:
         self._shadowed: dict[str, bool] = {}
         # What speaks for either major goes away while files are fixed: the first look decides.
         self._both: dict[str, bool] = {} if before is None else before._both
-        self._majors: dict[str, int] = {} if before is None else before._decided()
+        self._majors: dict[str, Major] = {} if before is None else dict(before.majors)
+        self._folders: dict[str, Major] = {}
         self._symbols: dict[str, tuple[Symbol, ...]] = {}
         self.memo: dict[str, object] = {}  # what rules have worked out about the whole program
         self._fields: dict[str, frozenset[str]] = {}
         self.inference = Inference(self)
+        self._mixed: bool = majors.is_mixed(self) if before is None else before._mixed
 
     def symbols(self, path: str) -> tuple[Symbol, ...]:
         """Every use of something that the SDK defines, in one file."""
@@ -95,21 +82,35 @@ class Program:
         return servers(self, {path: self.symbols(path) for path in self.near})
 
     def supports_both(self, path: str) -> bool:
+        """Whether a file is for either major: it asks for the one or the other itself, or is what another one asks for."""
+        return self.is_guarded(path) or (self._mixed and self.majors.get(path) is Major.BOTH)
+
+    def is_guarded(self, path: str) -> bool:
         """Whether a file imports what only one major has in one branch, and what only the other one has in another."""
         if path not in self._both:
             self._both[path] = majors.supports_both(self.module_at(path), self.api)
         return self._both[path]
 
+    @property
+    def majors(self) -> Mapping[str, Major]:
+        """What each file is written for, or was before it was fixed."""
+        if not self._majors.keys() >= self.files.keys():
+            self._majors.update(majors.decide(self, self._majors))
+        return self._majors
+
     def is_moved(self, path: str) -> bool:
         """Whether a file is written for the newer release already: what looks the same in both is right there."""
-        if path not in self._majors:
-            self._majors.update(majors.decide(self))
-        return self._majors.get(path) == majors.NEW
+        major = self.majors.get(path, Major.NONE)
+        return (self._around(path) if major in (Major.EITHER, Major.NONE) else major) is Major.TWO
 
-    def _decided(self) -> dict[str, int]:
-        if not self._majors:
-            self._majors.update(majors.decide(self))
-        return self._majors
+    def _around(self, path: str) -> Major:
+        """What the files around one are written for, in the innermost folder where that can be told: older code, if there is any."""
+        if not self._folders:
+            self._folders.update(majors.by_folder(self.majors))
+        folder = path.rpartition("/")[0]
+        while folder and folder not in self._folders:
+            folder = folder.rpartition("/")[0]
+        return self._folders.get(folder, Major.EITHER)
 
     def type(self, node: ast.expr, module: Module) -> Known | None:
         """What an expression stands for; None where that is not known."""

@@ -43,7 +43,8 @@ def check(fact: Symbol, ctx: Context) -> Iterator[Finding]:
         for name in _values(node, ctx):
             yield _handed_on(fact, ctx, ctx.module.span(name))
         message = f"`{fact.key}` is not there in version 2 of the SDK"
-        yield _handed_on(fact, ctx, fact.span, message) if _stays(node, ctx) else ctx.finding(fact, Applicability.SAFE, message=message)
+        handed = _stays(node, ctx) or any(True for _ in _values(node, ctx)) or not all(_opened(call, ctx) for call in _calls(ctx))
+        yield _handed_on(fact, ctx, fact.span, message) if handed else ctx.finding(fact, Applicability.SAFE, message=message)
     if fact.use is not SymbolUse.CALL or not isinstance(node, ast.Call):
         return
     opened = _opened(node, ctx)
@@ -65,6 +66,9 @@ def fix(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit | Import | NewF
             yield from connections.edits(ctx, ctx.module.span(name))
         if _stays(node, ctx):
             yield from _moved(node, tree, ctx)
+        else:  # it goes when all its uses are rewritten, and so with what they need
+            calls = (one for one in ctx.project.of(ctx.file.source.path, Symbol) if one.key == _OLD and one.use is SymbolUse.CALL)
+            yield from (wish for call in calls for wish in fix(call, tree, ctx) if isinstance(wish, Import))
     opened = _opened(node, ctx) if isinstance(node, ast.Call) else None
     if _is_newer(fact, node, ctx):
         return
@@ -83,6 +87,14 @@ def _handed_on(fact: Symbol, ctx: Context, span: Span, message: str | None = Non
     if reason := connections.obstacle(ctx):
         return ctx.finding(fact, Applicability.MANUAL, span=span, hint=reason, message=message)
     return ctx.finding(fact, Applicability.SAFE, span=span, hint=ctx.entry.hints["handed_on"], message=message)
+
+
+def _calls(ctx: Context) -> Iterator[ast.Call]:
+    """The calls of the older function in this file."""
+    for fact in ctx.project.of(ctx.file.source.path, Symbol):
+        node = ctx.module.at(fact.span) if fact.key == _OLD and fact.use is SymbolUse.CALL else None
+        if isinstance(node, ast.Call) and not _is_newer(fact, node, ctx):
+            yield node
 
 
 def _is_newer(fact: Symbol, node: ast.AST | None, ctx: Context) -> bool:
