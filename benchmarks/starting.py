@@ -60,7 +60,7 @@ class Recipe:
 
     @property
     def after(self) -> Recipe:
-        """The recipe of a copy that `fix` has rewritten: uses of the official SDK beside what is written by hand need the newer one."""
+        """The recipe of a copy that `fix` has rewritten: uses of the official SDK need its newer release."""
         newer = {name.partition("==")[0] for name in self.moved}
         return replace(self, pip=(*(name for name in self.pip if name.partition("==")[0] not in newer), *self.moved))
 

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from .rule import Entry
     from .run import Flags, Run
     from .sieve import Sifted
+    from .verify.proof import Proof
 
 STDIN = "-"
 STDIN_NAME = "stdin.py"
@@ -248,6 +249,88 @@ def explain(rule: Annotated[str, typer.Argument(metavar="RULE", help="An id or a
         source = f"\n\nSource: {entry.spec}" if entry.spec != "none" else ""
         print(f"{entry.id} {entry.name} ({entry.severity.word}, {_FIX_WORDS[entry.fix]})\n\n{entry.title}.\n")
         print(f"Why: {entry.why.strip()}\n\nInstead: {entry.instead.strip()}{source}")
+
+
+class ProofFormat(str, Enum):
+    """How `verify` tells its checks."""
+
+    TEXT = "text"
+    JSON = "json"
+    MARKDOWN = "markdown"
+
+
+@app.command()
+def verify(
+    stdio: Annotated[str, typer.Option(metavar="CMD", help="A command that runs a server which speaks over standard streams.")] = "",
+    start: Annotated[str, typer.Option(metavar="CMD", help="A command that runs an HTTP server; `{port}` stands for a free port.")] = "",
+    http: Annotated[str, typer.Option(metavar="URL", help="The endpoint of an HTTP server that runs already.")] = "",
+    path: Annotated[str, typer.Option(metavar="PATH", help="The endpoint of the server that --start runs.")] = "/mcp",
+    port: Annotated[
+        int, typer.Option(metavar="PORT", help="The port of a server that takes none from its command.", show_default=False)
+    ] = 0,
+    era: Annotated[Era, typer.Option("--era", help="Whether older clients have to be served, or refused.")] = Era.DUAL,
+    call: Annotated[
+        list[str] | None,
+        typer.Option(metavar="CALL", help="A tool call to make: 'NAME {json} => text that its result holds'. May be repeated."),
+    ] = None,
+    notify: Annotated[
+        list[str] | None,
+        typer.Option(metavar="CALL", help="A call that a subscription has to hear of: 'NAME {json} => METHOD [URI]'. May be repeated."),
+    ] = None,
+    header: Annotated[list[str] | None, typer.Option(metavar="HEADER", help="'Name: value', sent with every HTTP request.")] = None,
+    env: Annotated[list[str] | None, typer.Option(metavar="NAME=VALUE", help="An environment variable of the server.")] = None,
+    against: Annotated[str, typer.Option(metavar="REV", help="Compare with the server at this git revision.")] = "",
+    against_command: Annotated[
+        str, typer.Option(metavar="CMD", help="How that server is run there, if not by the same command.", show_default=False)
+    ] = "",
+    timeout: Annotated[float, typer.Option(metavar="SECONDS", help="How long to wait for one answer.")] = 10.0,
+    startup: Annotated[float, typer.Option(metavar="SECONDS", help="How long to wait for the server to be there.")] = 30.0,
+    strict: Annotated[bool, typer.Option("--strict", help="Fail, too, for what a server only should do.")] = False,
+    output_format: Annotated[ProofFormat, typer.Option(help="How to tell the checks.")] = ProofFormat.TEXT,
+    output_file: Annotated[Path | None, typer.Option("--output-file", "-o", metavar="FILE", help="Write the report to this file.")] = None,
+    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="List the checks that passed, too.")] = False,
+) -> None:
+    """Run a server, and prove with real messages that it speaks 2026-07-28."""
+    with guarded():
+        from .verify import asking
+
+        proof = asking.proof(
+            asking.Asked(
+                stdio=stdio,
+                start=start,
+                url=http,
+                path=path,
+                port=port,
+                dual=era is Era.DUAL,
+                calls=tuple(call or ()),
+                notices=tuple(notify or ()),
+                headers=tuple(header or ()),
+                env=tuple(env or ()),
+                against=against,
+                against_command=against_command,
+                timeout=timeout,
+                startup=startup,
+            ),
+            fail,
+        )
+        _tell_proof(proof, output_format, output_file, verbose=verbose)
+        sys.exit(CLEAN if proof.holds(strict=strict) else FOUND)
+
+
+def _tell_proof(proof: Proof, output_format: ProofFormat, file: Path | None, *, verbose: bool) -> None:
+    from .verify import telling
+
+    match output_format:
+        case ProofFormat.JSON:
+            text = telling.as_json(proof)
+        case ProofFormat.MARKDOWN:
+            text = telling.markdown(proof)
+        case ProofFormat.TEXT:
+            text = telling.text(proof, colour=file is None and is_colourful(), verbose=verbose)
+    if file is None:
+        sys.stdout.write(text)
+    else:
+        _write(file, text)
 
 
 _FIX_WORDS = {"always": "fix", "sometimes": "some fixes", "never": "no fix"}

@@ -83,11 +83,13 @@ LAYERS: dict[str, set[str]] = {
     "dockerfile": set(),
     "shipping": {"dockerfile", "worktree"},
     "worktree": set(),
+    "verify": set(),  # it knows servers by what they say, and no code
 }
 LIBRARIES = {
     "libcst": {"rewrite", "rules"},
     "typer": {"cli"},
-    "rich": {"cli", "report"},
+    "rich": {"cli", "report", "verify"},
+    "jsonschema": {"verify"},
     "yaml": {"catalog", "manifests"},
     "packaging": {"facts"},
     "pathspec": {"discover", "selection"},
@@ -194,7 +196,20 @@ WRITING |= {"tempfile.mkstemp", "tempfile.mkdtemp", "shutil.copy", "shutil.move"
 OPENING = {"open", "os.open", "read_text", "read_bytes", "os.scandir", "os.listdir", "os.walk", "subprocess.run", "subprocess.Popen"}
 # `catalog`, `rewrite.module` and `sdk.api` read what is part of the package; `worktree` asks git.
 WRITERS = {"cli", "files"}
-OPENERS = {"catalog", "config", "discover", "files", "rewrite.written", "run", "sdk.api", "shipping", "worktree"}
+OPENERS = {
+    "verify.process",
+    "verify.revision",
+    "verify.schema",
+    "catalog",
+    "config",
+    "discover",
+    "files",
+    "rewrite.written",
+    "run",
+    "sdk.api",
+    "shipping",
+    "worktree",
+}
 
 
 def is_writing(called: str, call: ast.Call) -> bool:
@@ -206,7 +221,8 @@ def is_writing(called: str, call: ast.Call) -> bool:
 
 def test_only_the_command_line_prints() -> None:
     printing = {module_of(path) for path in CODE for called, _ in calls_of(path) if called in ("print", "print_exc")}
-    assert printing == {"cli", "terminal"}
+    # A console that prints into a text makes the table of a proof.
+    assert printing == {"cli", "terminal", "verify.telling"}
 
 
 def test_only_the_command_line_and_its_files_write() -> None:
@@ -218,7 +234,7 @@ def test_only_these_modules_open_files_or_run_programs() -> None:
 
 
 def test_nothing_is_kept_from_one_run_to_the_next_but_what_the_package_holds() -> None:
-    """A cache of a function that takes nothing holds a constant. `rewrite.module` keeps files of the package; what `facts.code`
+    """A cache of a function that takes nothing holds a constant. `rewrite.module` and `verify.schema` keep files of the package; what `facts.code`
     and `facts.kept` keep is bounded, and goes by the whole text."""
     keeping = {
         module_of(path)
@@ -235,7 +251,7 @@ def test_nothing_is_kept_from_one_run_to_the_next_but_what_the_package_holds() -
         for name in (node.targets if isinstance(node, ast.Assign) else [node.target])
         if isinstance(name, ast.Name) and name.id.islower() and not name.id.startswith("__")
     }
-    assert keeping <= {"facts.code", "rewrite.written"}
+    assert keeping <= {"facts.code", "rewrite.written", "verify.schema"}
     assert filled == {"facts.kept"}
 
 

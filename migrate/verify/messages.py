@@ -1,0 +1,111 @@
+"""What a client sends, and what a willing one answers when it is asked."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+Message = dict[str, Any]
+
+MODERN = "2026-07-28"
+OLDER = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
+PREFIX = "io.modelcontextprotocol/"
+VERSION, CLIENT, CAPABILITIES = f"{PREFIX}protocolVersion", f"{PREFIX}clientInfo", f"{PREFIX}clientCapabilities"
+SERVER, SUBSCRIPTION = f"{PREFIX}serverInfo", f"{PREFIX}subscriptionId"
+
+ME = {"name": "mcp-migrate", "version": "1"}
+ABLE: Mapping[str, Any] = {"elicitation": {"form": {}}, "sampling": {}, "roots": {}}
+"""The capabilities of a client that answers all that it may be asked."""
+
+# Which parameter a header repeats, by method.
+NAMED = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One tool call to make, and text that its result has to hold; `guessed` arguments may be refused by the tool."""
+
+    name: str
+    arguments: Mapping[str, Any]
+    text: str = ""
+    guessed: bool = False
+
+
+def call(written: str) -> Call:
+    """A call from `NAME {json} => text`; arguments and text may be left out. Raises ValueError."""
+    asked, arrow, text = written.partition("=>")
+    name, _, arguments = asked.strip().partition(" ")
+    if not name or (arrow and not text.strip()):
+        raise ValueError(f"{written!r} is not written as 'NAME {{json}} => text'")
+    try:
+        given = json.loads(arguments) if arguments.strip() else {}
+    except ValueError as error:
+        raise ValueError(f"the arguments in {written!r} are no JSON: {error}") from None
+    if not isinstance(given, dict):
+        raise ValueError(f"the arguments in {written!r} are no JSON object")
+    return Call(name, given, text.strip())
+
+
+def envelope(*, version: str | None = MODERN, client: bool = True, capabilities: Mapping[str, Any] | None = ABLE) -> Message:
+    """The `_meta` of a 2026-07-28 request; None leaves a field out."""
+    meta: Message = {}
+    if version is not None:
+        meta[VERSION] = version
+    if client:
+        meta[CLIENT] = ME
+    if capabilities is not None:
+        meta[CAPABILITIES] = capabilities
+    return meta
+
+
+def handshake(version: str) -> Message:
+    """The parameters of `initialize`."""
+    return {"protocolVersion": version, "capabilities": ABLE, "clientInfo": ME}
+
+
+def answer(asked: Mapping[str, Any]) -> Message:
+    """What a willing client answers to one request for input."""
+    params = asked.get("params") or {}
+    match asked.get("method"):
+        case "elicitation/create":
+            return {"action": "accept", "content": sample(params.get("requestedSchema")) or {}}
+        case "sampling/createMessage":
+            text = {"type": "text", "text": "an answer"}
+            return {"role": "assistant", "model": "none", "stopReason": "endTurn", "content": text}
+        case _:
+            return {"roots": [{"uri": "file:///root", "name": "root"}]}
+
+
+def sample(schema: Any, depth: int = 0) -> Any:
+    """The smallest value that a JSON schema allows, as far as its plain keywords tell."""
+    if not isinstance(schema, Mapping) or depth > 8:
+        return "x"
+    for key in ("const", "default"):
+        if key in schema:
+            return schema[key]
+    for key in ("enum", "examples"):
+        if isinstance(listed := schema.get(key), Sequence) and listed:
+            return listed[0]
+    for key in ("anyOf", "oneOf", "allOf"):
+        if isinstance(listed := schema.get(key), Sequence) and listed:
+            return sample(listed[0], depth + 1)
+    kind = schema.get("type")
+    kind = kind[0] if isinstance(kind, list) and kind else kind
+    if kind == "object" or "properties" in schema:
+        inner = schema.get("properties") or {}
+        return {name: sample(inner.get(name), depth + 1) for name in schema.get("required") or ()}
+    if kind == "array":
+        return [sample(schema.get("items"), depth + 1) for _ in range(schema.get("minItems") or 0)]
+    if kind in ("integer", "number"):
+        return schema.get("minimum", 1)
+    if kind in ("boolean", "null"):
+        return True if kind == "boolean" else None
+    return "x" * max(1, schema.get("minLength") or 1)
+
+
+def said(result: Mapping[str, Any] | None) -> str:
+    """All text of a tool's result."""
+    content = (result or {}).get("content")
+    return " ".join(str(part.get("text", "")) for part in content if isinstance(part, Mapping)) if isinstance(content, list) else ""

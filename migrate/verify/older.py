@@ -1,0 +1,132 @@
+"""A client of the handshake era: is it served as it always was?"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from itertools import count
+
+from .ledger import Ledger
+from .messages import OLDER, Call, Message, answer, handshake, said
+from .modern import guesses
+from .schema import schema
+from .server import Server
+from .wire import Exchange, Http
+
+GROUP = "older clients"
+_VERSIONS = OLDER[:2]
+_NO_TOOL = "no_such_tool"
+_NO_RESOURCE = "test://no-such-resource"
+
+
+class Older:
+    """One session of a client that begins with `initialize`."""
+
+    def __init__(self, server: Server, ledger: Ledger, version: str, calls: Sequence[Call] = ()) -> None:
+        self.server, self.ledger, self.version, self.calls = server, ledger, version, calls
+        self.wire = server.connect()
+        self.wire.responder = _answered
+        self.headers: dict[str, str | None] = {"MCP-Protocol-Version": None, "Mcp-Method": None, "Mcp-Name": None}
+        self.capabilities: Message = {}
+        self.listed: dict[str, list[Message]] = {}
+        self.transcript: dict[str, str] = {}  # what the server said, by what it was asked
+        self.faults: dict[str, None] = {}
+        self._ids = count(1)
+
+    def run(self) -> None:
+        try:
+            if self._connect():
+                self._walk()
+                self._check("every message is what the schema of 2025-11-25 says", "; ".join(list(self.faults)[:4]))
+        finally:
+            self.wire.close()
+
+    def ask(self, method: str, params: Mapping[str, object] | None = None, *, name: str = "") -> Exchange:
+        """Asks, and keeps the answer under the name."""
+        message = {"jsonrpc": "2.0", "id": next(self._ids), "method": method, **({} if params is None else {"params": params})}
+        exchange = self.wire.ask(message, headers=self.headers)
+        for one in exchange.messages:
+            self.faults.update(dict.fromkeys(f"{method}: {fault}" for fault in schema("2025-11-25").faults(one, method)))
+        self.transcript[name or method] = spoken(exchange)
+        return exchange
+
+    def _check(self, name: str, problem: str, *, should: bool = False, detail: str = "") -> bool:
+        return self.ledger.check(GROUP, f"{self.version}: {name}", problem, should=should, detail=detail)
+
+    def _is_answered(self, name: str, exchange: Exchange) -> bool:
+        return self._check(name, "" if exchange.result is not None else f"a result was wanted; there was {exchange.brief}")
+
+    def _connect(self) -> bool:
+        exchange = self.ask("initialize", handshake(self.version))
+        if not self._is_answered("initialize is answered", exchange):
+            return False
+        result = exchange.result or {}
+        agreed = result.get("protocolVersion")
+        problem = "" if agreed in OLDER else f"protocolVersion is {agreed!r}"
+        self._check("initialize agrees to a version of the handshake era", problem)
+        capabilities = result.get("capabilities")
+        self.capabilities = capabilities if isinstance(capabilities, dict) else {}
+        self.headers["MCP-Protocol-Version"] = str(agreed)
+        if session := exchange.headers.get("mcp-session-id"):
+            self.headers["Mcp-Session-Id"] = session
+        told = self.wire.tell({"jsonrpc": "2.0", "method": "notifications/initialized"}, headers=self.headers)
+        if isinstance(self.wire, Http):
+            status = told.status or 0
+            self._check("notifications/initialized is accepted", "" if status // 100 == 2 else f"HTTP {status}")
+        return True
+
+    def _walk(self) -> None:
+        self._is_answered("ping is answered", self.ask("ping"))
+        for kind in ("tools", "resources", "prompts"):
+            if kind in self.capabilities:
+                exchange = self.ask(f"{kind}/list")
+                if self._is_answered(f"{kind}/list is answered", exchange):
+                    listed = (exchange.result or {}).get(kind) or ()
+                    self.listed[kind] = [one for one in listed if isinstance(one, dict)]
+        if "logging" in self.capabilities:
+            self._is_answered("logging/setLevel is answered", self.ask("logging/setLevel", {"level": "error"}))
+        if "tools" in self.listed:
+            for number, given in enumerate(self.calls or guesses(self.listed["tools"])):
+                self._call(given, number)
+            self.ask("tools/call", {"name": _NO_TOOL, "arguments": {}}, name="an unknown tool")
+        if resources := self.listed.get("resources"):
+            uri = resources[0].get("uri")
+            self._is_answered("the first resource can be read", self.ask("resources/read", {"uri": uri}, name=f"resource {uri}"))
+            if (self.capabilities.get("resources") or {}).get("subscribe"):
+                self._is_answered("resources/subscribe is answered", self.ask("resources/subscribe", {"uri": uri}))
+                self._is_answered("resources/unsubscribe is answered", self.ask("resources/unsubscribe", {"uri": uri}))
+        if "resources" in self.capabilities:
+            exchange = self.ask("resources/read", {"uri": _NO_RESOURCE}, name="an unknown resource")
+            self._check("an unknown resource is refused", "" if exchange.error is not None else f"there was {exchange.brief}")
+        if prompts := self.listed.get("prompts"):
+            name = prompts[0].get("name")
+            arguments = {one["name"]: "x" for one in prompts[0].get("arguments") or () if one.get("required")}
+            exchange = self.ask("prompts/get", {"name": name, "arguments": arguments}, name=f"prompt {name}")
+            self._is_answered("the first prompt can be got", exchange)
+        exchange = self.ask("no/such/method", {}, name="an unknown method")
+        self._check("an unknown method is refused", "" if exchange.error is not None else f"there was {exchange.brief}")
+
+    def _call(self, given: Call, number: int) -> None:
+        exchange = self.ask("tools/call", {"name": given.name, "arguments": given.arguments}, name=f"call {number + 1}: {given.name}")
+        problem = "" if exchange.result is not None else f"a result was wanted; there was {exchange.brief}"
+        if not problem and given.text and given.text not in said(exchange.result):
+            problem = f"{given.text!r} is not in {said(exchange.result)[:120]!r}"
+        self._check(f"a call of {given.name} is answered", problem)
+
+
+def _answered(asked: Message) -> Message:
+    """What a willing client of the handshake era answers to a request of the server."""
+    return {"jsonrpc": "2.0", "id": asked["id"], "result": {} if asked["method"] == "ping" else answer(asked)}
+
+
+def spoken(exchange: Exchange) -> str:
+    """All that came for a request, without what HTTP adds, as one text that can be compared."""
+    if exchange.trouble:
+        return exchange.trouble
+    return "\n".join(json.dumps(message, sort_keys=True, ensure_ascii=False) for message in exchange.messages)
+
+
+def walk(server: Server, ledger: Ledger, calls: Sequence[Call] = ()) -> None:
+    """A session for each version that older clients ask for most."""
+    for version in _VERSIONS:
+        Older(server, ledger, version, calls).run()

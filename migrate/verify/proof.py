@@ -1,0 +1,96 @@
+"""Verifies one server, or compares it with what it was at another revision of its repository."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from .ledger import Check, Ledger, Outcome
+from .messages import Call
+from .modern import Modern
+from .older import Older, walk
+from .process import CannotStart
+from .server import Server, Target, up
+
+COMPARED = "compared"
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """All checks, and the last lines of the server's log where something failed."""
+
+    server: str  # how it was reached
+    dual: bool
+    checks: tuple[Check, ...]
+    log: str = ""
+
+    def holds(self, *, strict: bool = False) -> bool:
+        """Whether nothing failed; `strict` counts what a server only should do."""
+        bad = {Outcome.FAILED, Outcome.WARNED} if strict else {Outcome.FAILED}
+        return not any(check.outcome in bad for check in self.checks)
+
+
+@dataclass(frozen=True, slots=True)
+class Wishes:
+    """What is asked of a server beside its duties. A notice is a call, the notification that it has to bring, and its URI."""
+
+    dual: bool = True
+    calls: Sequence[Call] = ()
+    notices: Sequence[tuple[Call, str, str]] = ()
+
+
+@dataclass(slots=True)
+class _Said:
+    """What a server told clients of one era."""
+
+    listed: dict[str, list[dict[str, object]]] = field(default_factory=dict)
+    answers: dict[str, str] = field(default_factory=dict)
+
+
+def verify(target: Target, wishes: Wishes, *, before: Target | None = None, name: str = "") -> Proof:
+    """Talks to a server as clients of the eras do that it is to serve. Raises CannotStart when a command is not there.
+
+    With `before`, older clients have to be told the same by that server, which is called `name`, and clients of 2026-07-28 have
+    to find the same tools, resources and prompts.
+    """
+    ledger = Ledger()
+    with up(target) as server:
+        try:
+            modern = Modern(server, ledger, dual=wishes.dual, calls=wishes.calls, notices=wishes.notices)
+            modern.run()
+            if wishes.dual:
+                walk(server, ledger, wishes.calls)
+            after = _older(server, wishes.calls) if before is not None and wishes.dual else None
+        finally:
+            log = server.log
+        found = _Said(modern.listed, modern.answers)
+    if before is not None:
+        with up(before) as untouched:
+            was = _older(untouched, wishes.calls)
+        _compare(was, after, found, ledger, name)
+    proof = Proof(target.stdio or target.start or target.url, wishes.dual, tuple(ledger.checks))
+    return proof if proof.holds() else Proof(proof.server, proof.dual, proof.checks, log)
+
+
+def _older(server: Server, calls: Sequence[Call]) -> Older:
+    older = Older(server, Ledger(), "2025-06-18", calls)
+    older.run()
+    return older
+
+
+def _compare(was: Older, now: Older | None, modern: _Said, ledger: Ledger, name: str) -> None:
+    from .masking import same
+
+    if "initialize" not in was.transcript or not was.listed.keys() | was.capabilities.keys():
+        raise CannotStart(f"the server of {name} serves no older client: {was.transcript.get('initialize', 'no answer')[:200]}")
+    if now is not None:
+        for asked, said in was.transcript.items():
+            answered = now.transcript.get(asked, "")
+            problem = "" if same(said, answered) else f"there was {said[:160]!r}, and now there is {answered[:160]!r}"
+            ledger.check(COMPARED, f"older clients are told the same by {asked} as at {name}", problem)
+    for kind, listed in was.listed.items():
+        key = "uri" if kind == "resources" else "name"
+        before, after = ([str(one.get(key)) for one in listed], [str(one.get(key)) for one in modern.listed.get(kind, ())])
+        gone, new = sorted(set(before) - set(after)), sorted(set(after) - set(before))
+        problem = "; ".join([*([f"gone: {', '.join(gone)}"] if gone else []), *([f"new: {', '.join(new)}"] if new else [])])
+        ledger.check(COMPARED, f"2026-07-28 clients find the {kind} that {name} has", problem, detail=f"{len(before)} {kind}")

@@ -1,0 +1,258 @@
+"""`verify` passes a server that is right, and catches every single defect of one that is not."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import jsonschema
+import pytest
+from mcp_migrate.verify import messages, telling
+from mcp_migrate.verify.ledger import Check, Outcome
+from mcp_migrate.verify.messages import Call
+from mcp_migrate.verify.process import CannotStart
+from mcp_migrate.verify.proof import Proof, Wishes, verify
+from mcp_migrate.verify.schema import conforms, is_schema, schema
+from mcp_migrate.verify.server import Target
+
+SERVER = Path(__file__).parent / "verified" / "server.py"
+CALLS = (Call("add", {"a": 1, "b": 2}, "3"), Call("greet", {}, "hello"))
+NOTICE = (Call("rename", {}), "notifications/tools/list_changed", "")
+
+# Each with a piece of the name of a check that has to fail for it.
+BOTH = {
+    "discover_first": "a list is answered as the first message",
+    "no_envelope_needed": "without client capabilities is refused",
+    "any_version": "unknown version is refused",
+    "versions_untold": "names the versions",
+    "client_info_needed": "without clientInfo is served",
+    "no_result_type": "what the schema says",
+    "no_cache_hints": "tools/list says how long it may be kept",
+    "ttl_as_text": "says how long it may be kept",
+    "strange_scope": "says how long it may be kept",
+    "offers_another": "offers 2026-07-28",
+    "discover_lacks_versions": "server/discover is what the schema says",
+    "id_as_text": "tools/list is answered",
+    "pings": "ping, which is removed, is refused",
+    "sets_level": "logging/setLevel, which is removed, is refused",
+    "wrong_code_for_unknown": "an unknown method is refused",
+    "silent_about_unknown": "an unknown method is refused",
+    "retired_code": "no retired error code is sent",
+    "undefined_code": "the specification keeps for itself",
+    "empty_for_unknown": "an unknown resource is refused",
+    "asks_by_request": "the server sends no request",
+    "logs": "no log message is sent that was not asked for",
+    "schema_is_no_object": "every message is what the schema says",
+    "unlike_its_schema": "the result of add is what its outputSchema says",
+    "asks_anyone": "asks no client that cannot answer",
+    "asks_nothing": "is answered",
+    "question_is_a_message": "are well formed",
+    "unacknowledged": "is acknowledged first",
+    "untagged": "names its subscription",
+    "subscription_ends": "stays open",
+    "changes_untold": "brings notifications/tools/list_changed",
+    "changes_untagged": "brings notifications/tools/list_changed",
+    "no_handshake": "initialize is answered",
+    "handshake_offers_modern": "agrees to a version of the handshake era",
+    "older_ping_refused": "ping is answered",
+    "older_lists_refused": "tools/list is answered",
+}
+STDIO = {
+    "prints": "nothing but messages is written",
+    "dies": "is answered",
+    "stays": "leaves when its input ends",
+}
+HTTP = {
+    "headers_unread": "whose Mcp-Method is missing is refused",
+    "names_undecoded": "in Base64 is decoded",
+    "errors_with_200": "is refused with -32601",
+    "session_needed": "a list is answered as the first message",
+    "sends_session": "no session id is sent",
+    "gets": "a GET is refused",
+    "any_host": "for a foreign Host is refused",
+}
+OVER = {"stdio": {**BOTH, **STDIO}, "http": {**BOTH, **HTTP}}
+
+
+def target(transport: str, defect: str = "") -> Target:
+    ways = {"stdio": f"{sys.executable} {SERVER}", "start": f"{sys.executable} {SERVER} {{port}}"}
+    way = "stdio" if transport == "stdio" else "start"
+    return Target(**{way: ways[way]}, env={"DEFECT": defect}, timeout=2.0, startup=15.0)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("transport", ["stdio", "http"])
+def test_a_server_that_is_right_passes_every_check(transport):
+    proof = verify(target(transport), Wishes(calls=CALLS, notices=[NOTICE]))
+    assert [check for check in proof.checks if check.outcome is not Outcome.PASSED] == []
+    assert len(proof.checks) > 60
+    assert (proof.log, proof.holds(strict=True)) == ("", True)
+
+
+@pytest.mark.parametrize(("transport", "defect"), [(transport, defect) for transport, defects in OVER.items() for defect in defects])
+def test_every_defect_is_caught(transport, defect):
+    proof = verify(target(transport, defect), Wishes(calls=CALLS, notices=[NOTICE]))
+    assert not proof.holds(strict=True)
+    bad = [check.name for check in proof.checks if check.outcome in (Outcome.FAILED, Outcome.WARNED)]
+    assert any(OVER[transport][defect] in name for name in bad), bad
+
+
+def test_a_server_of_both_eras_is_no_server_of_one():
+    proof = verify(target("stdio"), Wishes(dual=False, calls=CALLS))
+    assert "initialize is refused" in [check.name for check in proof.checks if check.outcome is Outcome.FAILED]
+
+
+def test_nothing_is_left_running(tmp_path):
+    child = tmp_path / "child.pid"
+    start = f"import os, subprocess, sys; p = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(99)']); open({str(child)!r}, 'w').write(str(p.pid))"
+    script = tmp_path / "parent.py"
+    script.write_text(f"{start}\nimport runpy\nsys.argv = ['server.py']\nrunpy.run_path({str(SERVER)!r}, run_name='__main__')\n")
+    verify(Target(stdio=f"{sys.executable} {script}", timeout=2.0), Wishes(dual=False))
+    state = Path(f"/proc/{child.read_text()}/stat")
+    assert not state.exists() or state.read_text().split()[2] == "Z"
+
+
+def test_a_server_that_does_not_start_shows_its_log(tmp_path):
+    (tmp_path / "server.py").write_text("import nowhere_to_be_found\n")
+    proof = verify(Target(stdio=f"{sys.executable} {tmp_path / 'server.py'}", timeout=2.0), Wishes())
+    assert not proof.holds()
+    assert "nowhere_to_be_found" in proof.log
+    with pytest.raises(CannotStart, match="has ended with status 1 before anything listened"):
+        verify(Target(start=f"{sys.executable} {tmp_path / 'server.py'} {{port}}"), Wishes())
+    with pytest.raises(CannotStart, match="cannot run no-such-program"):
+        verify(Target(stdio="no-such-program"), Wishes())
+
+
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [
+        ("add", Call("add", {})),
+        ('add {"a": 1}', Call("add", {"a": 1})),
+        ('add {"a": 1} => 3 apples', Call("add", {"a": 1}, "3 apples")),
+        ("add => ok", Call("add", {}, "ok")),
+    ],
+)
+def test_calls_are_read(written, read):
+    assert messages.call(written) == read
+
+
+@pytest.mark.parametrize("written", ["", "=> x", "add {", "add [1]", "add {} =>"])
+def test_what_is_no_call_is_refused(written):
+    with pytest.raises(ValueError, match=re.escape(repr(written))):
+        messages.call(written)
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        {"type": "object", "properties": {"a": {"type": "integer", "minimum": 3}, "b": {}}, "required": ["a"]},
+        {"type": "array", "items": {"type": "boolean"}, "minItems": 2},
+        {"type": ["string", "null"], "minLength": 4},
+        {"enum": ["x", "y"]},
+        {"anyOf": [{"type": "number"}, {"type": "string"}]},
+        {"const": 7},
+        {"type": "null"},
+    ],
+)
+def test_samples_are_what_their_schema_says(written):
+    jsonschema.validate(messages.sample(written), written)
+
+
+def test_faults_of_messages():
+    official = schema()
+    complete = {"resultType": "complete", "tools": [], "ttlMs": 0, "cacheScope": "public"}
+    assert official.faults({"jsonrpc": "2.0", "id": 1, "result": complete}, "tools/list") == []
+    assert official.faults({"jsonrpc": "2.0", "id": 1, "result": {**complete, "ttlMs": "0"}}, "tools/list") != []
+    assert official.faults({"jsonrpc": "2.0", "id": 1, "error": {"code": -32022, "message": "no"}}, "tools/list") != []
+    assert official.faults({"jsonrpc": "2.0", "id": 1, "error": {"code": -32601, "message": "no"}}, "tools/list") == []
+    assert official.faults([], "tools/list") == ["a message is no JSON object"]
+    assert official.faults({"jsonrpc": "2.0", "id": 1}, "tools/list") != []
+    assert (conforms({"a": 1}, {"type": "object"}), is_schema({"type": "object"})) == ("", "")
+    assert "not of type" in conforms(1, {"type": "object"})
+    assert is_schema({"type": "no type"}) != ""
+
+
+PROOF = Proof(
+    "python server.py",
+    True,
+    (
+        Check("2026-07-28", "a | b", Outcome.FAILED, "there was [red]none[/red]", "basic/index"),
+        Check("2026-07-28", "c", Outcome.PASSED),
+        Check("older clients", "d", Outcome.WARNED, "e"),
+    ),
+    "Traceback",
+)
+
+
+def test_a_proof_is_told_in_three_ways():
+    text = telling.text(PROOF)
+    assert "2026-07-28: 1 passed, 1 failed" in text
+    assert "FAIL a | b\n" in text
+    assert "[red]none[/red]" in text
+    assert "  Traceback" in text
+    assert " c\n" not in text
+    assert " c\n" in telling.text(PROOF, verbose=True)
+    told = json.loads(telling.as_json(PROOF))
+    assert (told["holds"], told["summary"]) == (False, {"passed": 1, "failed": 1, "warned": 1, "skipped": 0})
+    assert [check["name"] for check in told["checks"]] == ["a | b", "c", "d"]
+    markdown = telling.markdown(PROOF)
+    assert "| 2026-07-28 | 1 | 1 | 0 | 0 |" in markdown
+    assert "| failed | a \\| b | there was [red]none[/red] |" in markdown
+
+
+def run(*argv: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    command = [str(Path(sys.executable).with_name("mcp-migrate")), "verify", *argv]
+    return subprocess.run(command, cwd=cwd, capture_output=True, text=True, env={**os.environ, "NO_COLOR": "1"})
+
+
+@pytest.mark.parametrize(
+    ("argv", "said"),
+    [
+        ((), "give one of --stdio, --start and --http"),
+        (("--stdio", "a", "--http", "http://b"), "give one of --stdio, --start and --http"),
+        (("--start", "server"), "--start needs {port}"),
+        (("--http", "localhost:1"), "begins with http://"),
+        (("--stdio", "'a"), "is no command line"),
+        (("--stdio", "no-such-program"), "cannot run no-such-program"),
+        (("--stdio", "a", "--call", "add {"), "are no JSON"),
+        (("--stdio", "a", "--notify", "add => nothing"), "after the arrow comes one of"),
+        (("--stdio", "a", "--header", "x"), "'Name: value'"),
+        (("--stdio", "a", "--env", "x"), "NAME=VALUE"),
+        (("--stdio", "a", "--against-command", "b"), "there is no --against"),
+        (("--http", "http://a", "--against", "HEAD"), "--against starts two servers"),
+        (("--stdio", "python -V", "--against", "HEAD"), "not a git repository"),
+    ],
+)
+def test_what_cannot_be_asked_is_one_line_and_2(argv, said, tmp_path):
+    done = run(*argv, cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert said in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+def git(folder: Path, *argv: str) -> None:
+    subprocess.run(["git", "-c", "user.name=t", "-c", "user.email=t@t", *argv], cwd=folder, check=True, capture_output=True)
+
+
+def test_a_server_is_compared_with_what_it_was(tmp_path):
+    git(tmp_path, "init", "-q")
+    server = tmp_path / "server.py"
+    server.write_text(SERVER.read_text())
+    git(tmp_path, "add", ".")
+    git(tmp_path, "commit", "-qm", "before")
+    ask = ("--stdio", f"{sys.executable} server.py", "--against", "HEAD", "--call", 'add {"a": 1, "b": 2} => 3', "--timeout", "2")
+    done = run(*ask, cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, ""), done.stdout
+    assert re.search(r"compared: \d\d passed\n", done.stdout)
+    server.write_text(SERVER.read_text().replace('"no such tool"', '"there is none"').replace('"name": "rename"', '"name": "renamed"'))
+    done = run(*ask, cwd=tmp_path)
+    assert done.returncode == 1
+    assert "older clients are told the same by an unknown tool as at HEAD" in done.stdout
+    assert "gone: rename; new: renamed" in done.stdout
+    worktrees = subprocess.run(["git", "worktree", "list"], cwd=tmp_path, capture_output=True, text=True).stdout
+    assert len(worktrees.splitlines()) == 1
+    done = run("--stdio", "python server.py", "--against", "no-such-revision", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (2, "mcp-migrate: error: git knows no revision 'no-such-revision'\n")
