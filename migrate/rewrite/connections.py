@@ -30,6 +30,16 @@ def edits(ctx: Context, name: Span) -> Iterator[Edit | Import | NewFile]:
     """Takes the function at these bytes from the module, which is written and imported where it is not."""
     yield Edit(name, f"{NAME}.{FUNCTION.rpartition('.')[2]}")
     yield from homes.imported(ctx, _home(ctx), NAME, name)
+    yield from files(ctx)
+
+
+def place(ctx: Context) -> str:
+    """The module as a `from` import spells it; for a move of an imported name."""
+    return homes.spelled(ctx, _home(ctx), NAME)
+
+
+def files(ctx: Context) -> Iterator[NewFile]:
+    """The module itself, where it is not there yet."""
     path = _path(ctx)
     if path not in ctx.project.files:
         yield NewFile(path, modules.connections(ctx.file.source.newline))

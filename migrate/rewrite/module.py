@@ -111,6 +111,7 @@ _NEEDS_OF_HANDLERS: Mapping[str, frozenset[str]] = {
 }
 # The parts of the module for handlers.
 HANDLER_PARTS = (
+    "ambient",
     "tools",
     "prompts",
     "resources",

@@ -124,7 +124,8 @@ class Inference:
         self._depth += 1
         found: Known | None = None
         try:
-            found = self._narrowed(node, module) or self._type(node, module)
+            found = self._narrowed(node, module)
+            found = self._type(node, module) if found is None else self._nearer(found, node, module)
         finally:
             self._busy.discard(node)
             self._depth -= 1
@@ -450,6 +451,12 @@ class Inference:
             return None
         item = either(self._item(known) if how == "extend" else known for how, known in found)
         return Instance("dict", (None, item)) if found[0][0] == "[]" else Instance("list", (item,))
+
+    def uses(self, alias: ast.alias, module: Module) -> Iterator[ast.Name]:
+        """Where the name is read that an import gives, perhaps beside other bindings."""
+        name = alias.asname or alias.name
+        loads = (node for node in module.nodes if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load))
+        yield from (node for node in loads if any(binding.node is alias for binding in self.bindings(name, node, module)))
 
     def bindings(self, name: str, node: ast.AST, module: Module) -> list[Binding]:
         """What a name may have been given where it is used."""
@@ -971,6 +978,12 @@ class Inference:
                 return None
             child = above
         return None
+
+    def _nearer(self, narrowed: Known, node: ast.expr, module: Module) -> Known:
+        """What `isinstance` says, unless more is known: that it is of a class which derives from the one that was asked for."""
+        asked = {one.name for one in members(narrowed) if isinstance(one, Instance)}
+        known = self._type(node, module)
+        return known if isinstance(known, Instance) and asked.intersection(self.api.bases(known.name)) else narrowed
 
     def _guarded(self, statement: ast.stmt, above: ast.AST, text: str, module: Module) -> Known | None:
         """`if not isinstance(x, C): return` and `assert isinstance(x, C)` before a statement of the same block."""

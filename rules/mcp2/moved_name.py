@@ -46,7 +46,23 @@ def check(fact: Symbol, ctx: Context) -> Iterator[Finding]:
     if new is None:
         yield ctx.finding(fact, Applicability.MANUAL, hint=ctx.entry.hints.get(_reason(here), ""))
     else:
-        yield ctx.finding(fact, Applicability.SAFE, message=f"{ctx.entry.message}; it is `{new.dotted}` now")
+        message = f"{ctx.entry.message}; it is `{new.dotted}` now"
+        yield ctx.finding(fact, Applicability.SAFE, message=message)
+        if fact.use is SymbolUse.IMPORT and new.name != here.name:
+            for node in _built_on(fact, ctx):
+                yield ctx.finding(fact, Applicability.SAFE, message=message, span=ctx.module.span(node))
+
+
+def _built_on(fact: Symbol, ctx: Context) -> Iterator[ast.Name]:
+    """Classes that derive from the class, and clauses that catch it: what else it has changed matters there."""
+    alias = ctx.module.at(fact.span)
+    if not isinstance(alias, ast.alias):
+        return
+    for node in ctx.sdk.inference.uses(alias, ctx.module):
+        above = ctx.module.parents.get(node)
+        above = ctx.module.parents.get(above) if isinstance(above, ast.Tuple) else above
+        if isinstance(above, ast.ExceptHandler) or (isinstance(above, ast.ClassDef) and node in above.bases):
+            yield node
 
 
 def fix(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit | Import]:
