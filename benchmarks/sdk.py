@@ -13,6 +13,7 @@ import dataclasses
 import hashlib
 import json
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -39,6 +40,7 @@ PYRIGHT = "pyright==1.1.411"
 MODERN = "2026-07-28"
 CLIENTS = {"v1": ("1", ""), "v2 legacy": ("2", "legacy"), "v2 modern": ("2", "auto")}
 SCRIPTS: dict[str, tuple[str, ...]] = {"imports": ("importing.py",), "session": ("asking.py", "v1.py"), "tests": ()}
+BLOCKS = "MCP706"  # the rule that names packages which need the older release
 LIMITS = {"session": 300, "imports": 1500, "tests": 900}
 
 
@@ -180,7 +182,7 @@ class Bench:
             "all": len(before),
             "before": len(held),
             "after": len(held) - len(lost),
-            "lost": {name: {**error, "told": _told(error, row["findings"])} for name, error in lost.items()},
+            "lost": {name: {**error, "told": _told(error, row["findings"], fixed)} for name, error in lost.items()},
             "never": {name: error["error"] for name, error in before.items() if error},
         }
 
@@ -358,8 +360,8 @@ def _fallen_back(after: Mapping[str, Any], mode: str) -> Iterator[str]:
         yield f"server speaks {version}"
 
 
-def _told(error: Mapping[str, Any], findings: Sequence[Mapping[str, Any]]) -> str:
-    """The finding that says why a module is not imported: at the same line, or it names what is missing."""
+def _told(error: Mapping[str, Any], findings: Sequence[Mapping[str, Any]], fixed: Path) -> str:
+    """The finding that says why a module is not imported: at the same line, or it names what is missing, or the package that fails."""
     words = [word for word in error["error"].replace('"', "'").split("'")[1::2] if word]
     names = {part for word in words for part in (word, word.rpartition(".")[2]) if len(part) > 2}
     for finding in findings:
@@ -368,7 +370,16 @@ def _told(error: Mapping[str, Any], findings: Sequence[Mapping[str, Any]]) -> st
             text = f"{finding['message']} {finding['hint']}"
             if near or any(name in text for name in names):
                 return f"{finding['rule']} {finding['path']}:{finding['line']}"
-    return ""
+    package = _package(fixed / error["file"], error["line"])
+    blocks = (f for f in findings if f["rule"] == BLOCKS and package and f"`{package}`" in f["message"].replace("-", "_"))
+    return next((f"{finding['rule']} {finding['path']}:{finding['line']}" for finding in blocks), "")
+
+
+def _package(path: Path, line: int) -> str:
+    """The package that a line imports."""
+    lines = path.read_text(encoding="utf-8", errors="replace").splitlines() if path.is_file() else []
+    found = re.match(r"\s*(?:from|import)\s+(\w+)", lines[line - 1]) if 0 < line <= len(lines) else None
+    return found[1] if found else ""
 
 
 def _key(what: str, project: Path, plan: Plan) -> str:
