@@ -56,6 +56,7 @@ _PRIVATE: Mapping[str, frozenset[str]] = {
         }
     ),
     "mcp.server.session.ServerSession": frozenset({"_initialization_state"}),
+    "mcp.server.fastmcp.server.FastMCP": frozenset({"_event_store", "_retry_interval", "_session_manager", "_setup_handlers"}),
 }  # fmt: skip
 _SELF = ("__aenter__", "__enter__")
 # What these had under their older names is still asked for where the class has been renamed already.

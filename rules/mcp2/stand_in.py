@@ -67,12 +67,35 @@ def _imitates(node: ast.expr, ctx: Context) -> bool:
 
 def _is_namespace(node: ast.expr, ctx: Context) -> bool:
     if isinstance(node, ast.Call):
-        func = node.func
-        return (func.id if isinstance(func, ast.Name) else func.attr if isinstance(func, ast.Attribute) else "") == _NAMESPACE
+        return _last(node.func) == _NAMESPACE or _gives_namespace(node.func, ctx)
     if isinstance(node, ast.Name):
         bindings = ctx.sdk.inference.bindings(node.id, node, ctx.module)
         return len(bindings) == 1 and isinstance(bindings[0].value, ast.Call) and _is_namespace(bindings[0].value, ctx)
     return False
+
+
+def _gives_namespace(func: ast.expr, ctx: Context) -> bool:
+    """Whether a function of this file does nothing but make one."""
+    known = ctx.sdk.type(func, ctx.module) if isinstance(func, ast.Name) else None
+    name = known.name.removeprefix(f"{ctx.module.path}{OWN}") if isinstance(known, Function) else ""
+    node = ctx.module.defined.get(name)
+    values = [one.value for one in _returns(node)] if isinstance(node, Def) else []
+    return bool(values) and all(isinstance(value, ast.Call) and _last(value.func) == _NAMESPACE for value in values)
+
+
+def _returns(function: Def) -> Iterator[ast.Return]:
+    """The `return` statements of a function, without those of functions inside of it."""
+    pending: list[ast.AST] = [*function.body]
+    while pending:
+        node = pending.pop()
+        if isinstance(node, ast.Return):
+            yield node
+        if not isinstance(node, Def | ast.Lambda | ast.ClassDef):
+            pending += ast.iter_child_nodes(node)
+
+
+def _last(node: ast.expr) -> str:
+    return node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
 
 
 def _derives(known: Instance, ctx: Context, depth: int = 5) -> bool:
