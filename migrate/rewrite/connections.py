@@ -1,4 +1,4 @@
-"""The modules that `fix` writes beside clients: they open connections as version 1 of the SDK did, where version 2 has another way or none."""
+"""The modules that `fix` writes beside clients: they have what version 1 of the SDK had, where version 2 has another way or none."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import PurePosixPath
 from weakref import WeakKeyDictionary
 
 from .. import __version__
-from ..facts.gates import CONNECTION_MODULE, SOCKET_MODULE
+from ..facts.gates import CONNECTION_MODULE, SESSION_MODULE, SOCKET_MODULE
 from ..facts.model import Symbol, SymbolUse
 from ..project import Project
 from ..rule import Context, Import, NewFile
@@ -17,13 +17,17 @@ from .edits import Edit
 
 FUNCTION = "mcp.client.streamable_http.streamablehttp_client"
 SOCKET = "mcp.client.websocket.websocket_client"
-_FILES = {FUNCTION: CONNECTION_MODULE, SOCKET: SOCKET_MODULE}
+SESSION = "mcp.shared.session.BaseSession"
+_FILES = {FUNCTION: CONNECTION_MODULE, SOCKET: SOCKET_MODULE, SESSION: SESSION_MODULE}
 _ORIGINS = {
     FUNCTION: """\
 Written by mcp-migrate {version} when this project moved to version 2 of the SDK, which opens connections with a client that has
 all this already. The project owns it.""",
     SOCKET: """\
 Written by mcp-migrate {version} when this project moved to version 2 of the SDK, which has no such transport. The project owns it.""",
+    SESSION: """\
+Written by mcp-migrate {version} when this project moved to version 2 of the SDK, whose sessions have no base class. The project
+owns it.""",
 }
 _HOMES: WeakKeyDictionary[Project, dict[str, dict[str, str]]] = WeakKeyDictionary()
 
@@ -36,9 +40,9 @@ def obstacle(ctx: Context, function: str = FUNCTION) -> str:
     )
 
 
-def edits(ctx: Context, name: Span, function: str = FUNCTION) -> Iterator[Edit | Import | NewFile]:
-    """Takes the function at these bytes from the module, which is written and imported where it is not."""
-    yield Edit(name, f"{_name(function)}.{function.rpartition('.')[2]}")
+def edits(ctx: Context, name: Span, function: str = FUNCTION, part: str = "") -> Iterator[Edit | Import | NewFile]:
+    """Takes what stands at these bytes from the module, which is written and imported where it is not; `part` is another name of it."""
+    yield Edit(name, f"{_name(function)}.{part or function.rpartition('.')[2]}")
     yield from homes.imported(ctx, _home(ctx, function), _name(function), name)
     path = _path(ctx, function)
     if path not in ctx.project.files:

@@ -10,7 +10,7 @@ import ast
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Protocol
 
-from ..facts.gates import HANDLER_MODULE
+from ..facts.gates import HANDLER_MODULE, SESSION_MODULE
 from ..facts.syntax import children
 from .api import Api
 from .modules import COMPREHENSIONS, Binding, Def, How, Module, Scope, dotted, looped
@@ -55,6 +55,7 @@ _GENERIC = {
 _BUILTINS = frozenset({"str", "int", "float", "bool", "bytes", "dict", "list", "tuple", "set", "object", "None"})
 _SERVER = "mcp.server.lowlevel.server.Server"
 _TABLE = Instance(f"{_SERVER}.request_handlers")  # its functions are known by the class of requests that they answer
+_RESPONDERS = ("mcp.shared.session.RequestResponder", f"{SESSION_MODULE}{OWN}RequestResponder")
 _CONTEXT = "mcp.shared.context.RequestContext"
 # Classes of pydantic that the SDK's own are made with; where they are imported from, and where they are defined.
 _PYDANTIC: Mapping[str, str] = {
@@ -389,6 +390,8 @@ class Inference:
                 return self._of_module(self.world.module_at(name.partition(OWN)[0]), attr)
             case ModuleOf(name=name):
                 return self.symbol(name, attr)
+            case Instance(name=name, args=[Instance() as request, *_]) if attr == "request" and name.endswith(_RESPONDERS):
+                return request
             case Instance(name=name) | ClassOf(name=name) if OWN in name:
                 return self._of_class(name, attr, one)
             case ClassOf(name=name):
@@ -634,6 +637,8 @@ class Inference:
             if thing.name == _STREAM:
                 return thing
             method = self._attribute(thing, "__aenter__") or self._attribute(thing, "__enter__")
+            if OWN in thing.name and isinstance(method, Function) and self._gives_itself(method):
+                return thing
             result = (
                 self._result(method, None, self.world.module_at(thing.name.partition(OWN)[0]))
                 if isinstance(method, Function) and OWN in thing.name
@@ -645,6 +650,17 @@ class Inference:
             return result or (thing if self.api.is_class(thing.name) else None)
 
         return self._each(known, one)
+
+    def _gives_itself(self, method: Function) -> bool:
+        """Whether what a class inherits for `with` gives the object itself, whatever its class."""
+        path, _, name = method.name.partition(OWN)
+        if not name:
+            return True  # of the SDK
+        node = self.world.module_at(path).defined.get(name)
+        if not isinstance(node, Def):
+            return False
+        returns = [inner.value for inner in _own_nodes(node) if isinstance(inner, ast.Return)]
+        return bool(returns) and all(isinstance(value, ast.Name) and value.id == "self" for value in returns)
 
     def _imported(self, dotted: str, module: Module) -> Known | None:
         """What an absolute dotted name leads to."""

@@ -15,7 +15,7 @@ from ...source import Span
 if TYPE_CHECKING:
     from ...rewrite.tree import Tree
 
-_CLIENTS = ("mcp.client.session.", "mcp.shared.session.")
+_CLIENTS = "mcp.client.session."
 
 
 def check(fact: Symbol, ctx: Context) -> Iterator[Finding]:

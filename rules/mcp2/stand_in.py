@@ -65,12 +65,12 @@ def _imitates(node: ast.expr, ctx: Context) -> bool:
     return known is None and _is_namespace(node, ctx)
 
 
-def _is_namespace(node: ast.expr, ctx: Context) -> bool:
+def _is_namespace(node: ast.expr, ctx: Context, *, again: bool = True) -> bool:
     if isinstance(node, ast.Call):
-        return _last(node.func) == _NAMESPACE or _gives_namespace(node.func, ctx)
+        return _last(node.func) == _NAMESPACE or (again and _gives_namespace(node.func, ctx))
     if isinstance(node, ast.Name):
         bindings = ctx.sdk.inference.bindings(node.id, node, ctx.module)
-        return len(bindings) == 1 and isinstance(bindings[0].value, ast.Call) and _is_namespace(bindings[0].value, ctx)
+        return len(bindings) == 1 and isinstance(bindings[0].value, ast.Call) and _is_namespace(bindings[0].value, ctx, again=again)
     return False
 
 
@@ -80,7 +80,7 @@ def _gives_namespace(func: ast.expr, ctx: Context) -> bool:
     name = known.name.removeprefix(f"{ctx.module.path}{OWN}") if isinstance(known, Function) else ""
     node = ctx.module.defined.get(name)
     values = [one.value for one in _returns(node)] if isinstance(node, Def) else []
-    return bool(values) and all(isinstance(value, ast.Call) and _last(value.func) == _NAMESPACE for value in values)
+    return bool(values) and all(isinstance(value, ast.Call | ast.Name) and _is_namespace(value, ctx, again=False) for value in values)
 
 
 def _returns(function: Def) -> Iterator[ast.Return]:
