@@ -7,7 +7,6 @@ import re
 from collections.abc import Iterator
 
 from ...facts.model import Symbol, SymbolUse
-from ...project import is_test
 from ...rule import Applicability, Context, Finding
 from ...sdk.modules import Def, Module
 from ...sdk.types import OWN, Function, Instance, Known, members
@@ -18,7 +17,7 @@ _NAMESPACE = "SimpleNamespace"
 
 def check(fact: Symbol, ctx: Context) -> Iterator[Finding]:
     path = ctx.file.source.path
-    if fact.use is not SymbolUse.IMPORT or not is_test(path) or ctx.sdk.is_moved(path) or not _is_first(fact, ctx):
+    if fact.use is not SymbolUse.IMPORT or not ctx.project.is_test(path) or ctx.sdk.is_moved(path) or not _is_first(fact, ctx):
         return
     takers = _takers(ctx)
     for name in sorted(takers & ctx.module.calls.keys()):
