@@ -40,6 +40,7 @@ PYRIGHT = "pyright==1.1.411"
 MODERN = "2026-07-28"
 CLIENTS = {"v1": ("1", ""), "v2 legacy": ("2", "legacy"), "v2 modern": ("2", "auto")}
 SCRIPTS: dict[str, tuple[str, ...]] = {"imports": ("importing.py",), "session": ("asking.py", "v1.py"), "tests": ()}
+HIDES = "MCP515"  # the rule that names servers whose tools let exceptions out
 BLOCKS = "MCP706"  # the rule that names packages which need the older release
 LIMITS = {"session": 300, "imports": 1500, "tests": 900}
 
@@ -209,6 +210,8 @@ class Bench:
             for client, (major, mode) in CLIENTS.items():
                 after = self._session(self.copied(fixed, project), plan, way, "2", major, mode, before["steps"])
                 told["differs"][client] = [*_differing(before, after), *_fallen_back(after, mode)]
+            every = {difference for differs in told["differs"].values() for difference in differs}
+            told["told"] = sorted(difference for difference in every if _is_told(difference, row["findings"]))
         if plan.ways and all(told.get("trouble") for told in row["sessions"]):
             row["trouble"].append(f"sessions: {row['sessions'][0]['trouble'][:200]}")
 
@@ -373,6 +376,12 @@ def _told(error: Mapping[str, Any], findings: Sequence[Mapping[str, Any]], fixed
     package = _package(fixed / error["file"], error["line"])
     blocks = (f for f in findings if f["rule"] == BLOCKS and package and f"`{package}`" in f["message"].replace("-", "_"))
     return next((f"{finding['rule']} {finding['path']}:{finding['line']}" for finding in blocks), "")
+
+
+def _is_told(difference: str, findings: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether a finding says that clients lose the text of this error."""
+    hidden = re.search(r'text: "Error executing tool ([\w-]+): .*-> "Error exe', difference)
+    return hidden is not None and any(finding["rule"] == HIDES for finding in findings)
 
 
 def _package(path: Path, line: int) -> str:

@@ -46,9 +46,12 @@ def test_the_comment_stands_where_the_statement_begins(before, after):
     [
         ("call(\n    a,\n    b,\n    ping,\n)\n", f"call(\n    a,\n    b,\n    {TODO}\n    ping,\n)\n"),
         ("call(\n    a,\n    # b\n    c, ping)\n", f"call(\n    a,\n    # b\n    {TODO}\n    c, ping)\n"),
-        ("call(a, \'\'\'\n\n\nping\'\'\')\n", f"{TODO}\ncall(a, \'\'\'\n\n\nping\'\'\')\n"),
+        ("call(a, '''\n\n\nping''')\n", f"{TODO}\ncall(a, '''\n\n\nping''')\n"),
         ("call(\n    a + \\\n    b + \\\n    ping)\n", f"call(\n    {TODO}\n    a + \\\n    b + \\\n    ping)\n"),
-        ("if x:\n    y = [\n        1,\n        2,\n        ping,\n    ]\n", f"if x:\n    y = [\n        1,\n        2,\n        {TODO}\n        ping,\n    ]\n"),
+        (
+            "if x:\n    y = [\n        1,\n        2,\n        ping,\n    ]\n",
+            f"if x:\n    y = [\n        1,\n        2,\n        {TODO}\n        ping,\n    ]\n",
+        ),
     ],
     ids=["call", "comment", "string", "backslash", "block"],
 )

@@ -202,7 +202,10 @@ def _proven(name: str, statement: ast.Assign, ctx: Context) -> Iterator[Edit]:
     alone = module.source.utf8[end:at].split(b"#")[0].strip() == b""
     if block or not alone or not module.source.utf8[:at].endswith((b"\n", b"\r")):
         return
-    yield Edit(Span(at, at), f"{indent_of(module.source, module.span(statement).start)}assert isinstance({name}, CallToolResult){module.source.newline}")
+    yield Edit(
+        Span(at, at),
+        f"{indent_of(module.source, module.span(statement).start)}assert isinstance({name}, CallToolResult){module.source.newline}",
+    )
 
 
 def _shape(node: ast.Name, module: Module) -> bool | None:

@@ -85,7 +85,9 @@ def _star(fact: Symbol, star: str, ctx: Context) -> Iterator[Finding]:
     plain = alias is not None and ctx.module.parents.get(ctx.module.parents.get(alias, alias)) is ctx.module.tree
     if names and plain and stars.is_clear(ctx.module, ctx.sdk.inference):
         listed = ", ".join(f"`{name}`" for name in names)
-        yield ctx.finding(fact, Applicability.SAFE, message=f"`{star}` gives other names in version 2 of the SDK; this takes {listed} of it")
+        yield ctx.finding(
+            fact, Applicability.SAFE, message=f"`{star}` gives other names in version 2 of the SDK; this takes {listed} of it"
+        )
     else:
         yield ctx.finding(fact, Applicability.MANUAL, hint=ctx.entry.hints["star"])
 

@@ -63,7 +63,7 @@ def _hooks(fact: Symbol, ctx: Context) -> Iterator[tuple[Span, str, bool]]:
     module = ctx.module
     base = module.at(fact.span)
     owner = next((above for above in module.around(base) if isinstance(above, ast.ClassDef)), None) if base is not None else None
-    if owner is None or base not in _bases(owner):
+    if owner is None or not any(base is one for one in _bases(owner)):
         return
     hooks = frozenset(ctx.entry.data["hooks"])
     for statement in owner.body:

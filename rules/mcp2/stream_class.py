@@ -23,17 +23,22 @@ def check(fact: Symbol, ctx: Context) -> Iterator[Finding]:
             if _carries_messages(ctx.sdk.type(value, ctx.module)):
                 yield ctx.finding(fact, Applicability.MANUAL, span=ctx.module.span(value), hint=ctx.entry.hints["messages"])
         return
-    for value in _handed_on(call, ctx):
-        yield ctx.finding(fact, Applicability.MANUAL, span=ctx.module.span(value))
+    for name in _handed_on(call, ctx):
+        yield ctx.finding(fact, Applicability.MANUAL, span=ctx.module.span(name))
 
 
 def _carries_messages(known: Known | None) -> bool:
     """Whether an annotation says that a stream carries the messages themselves."""
     streams = [one for one in members(known) if isinstance(one, Instance) and one.name == _STREAM]
-    return any(isinstance(item, Instance) and item.name == "mcp.types.JSONRPCMessage" for one in streams for arg in one.args for item in members(arg))
+    return any(
+        isinstance(item, Instance) and item.name == "mcp.types.JSONRPCMessage"
+        for one in streams
+        for arg in one.args
+        for item in members(arg)
+    )
 
 
-def _handed_on(call: ast.Call, ctx: Context) -> Iterator[ast.AST]:
+def _handed_on(call: ast.Call, ctx: Context) -> Iterator[ast.Name]:
     """The places where what a transport gives goes to code that asks for the streams of anyio."""
     module = ctx.module
     above = module.parents.get(call)

@@ -44,7 +44,7 @@ def _uses(fact: Symbol, ctx: Context) -> list[ast.expr]:
     others = [file for path, file in ctx.project.files.items() if path != ctx.file.source.path]
     if is_shared(local, [node], module, ctx.sdk.inference, others):
         return []
-    found = []
+    found: list[ast.expr] = []
     for one in module.of(ast.Name):
         if isinstance(one, ast.Name) and one.id == local and isinstance(one.ctx, ast.Load):
             bindings = ctx.sdk.inference.bindings(local, one, module)
