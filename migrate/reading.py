@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -32,6 +33,12 @@ from .project import read as facts_of
 from .rule import Entry, Finding
 from .source import Source, decode
 
+_SDK = re.compile(rb"^[ \t]*(?:from|import)[ \t]+mcp\b", re.MULTILINE)
+# Fields of protocol types that hardly anything else has, and that the newer SDK spells otherwise.
+_FIELDS = (
+    *(b".inputSchema", b".outputSchema", b".isError", b".structuredContent", b".nextCursor", b".serverInfo", b".mimeType", b".maxTokens"),
+    *(b".readOnlyHint", b".destructiveHint", b".idempotentHint", b".openWorldHint", b".resourceTemplates", b".uriTemplate"),
+)
 _ROOM = 32_000_000  # bytes of silent files that are kept until it is known whether they are needed
 
 _ASKS = (b".elicit", b".create_message", b".list_roots")
@@ -79,6 +86,7 @@ def gather(found: Iterable[tuple[File, bytes] | Unreadable], rule: Entry) -> Rea
     reader.look_for_loops()
     reader.look_for_borrowers()
     reader.look_for_callers()
+    reader.look_for_readers()
     reader.kept.clear()
     reader.look_beside()
     reader.take_apart()
@@ -201,6 +209,19 @@ class _Reader:
             for file in [file for files in self.silent.values() for file in files if file.path not in self.data]:
                 data = self.read(file)
                 if not isinstance(data, Unreadable) and asking.named_in(file.path, data, tests=True):
+                    self.add(file, data)
+
+    def look_for_readers(self) -> None:
+        """What reads fields of objects that other modules of the project give it need not import the SDK."""
+        giving = Feeders(facts for facts in self.facts if _SDK.search(facts.source.utf8))
+        if giving:
+            for file in [file for files in self.silent.values() for file in files if file.path not in self.data]:
+                data = self.read(file)
+                if (
+                    not isinstance(data, Unreadable)
+                    and any(word in data for word in _FIELDS)
+                    and giving.named_in(file.path, data, tests=True)
+                ):
                     self.add(file, data)
 
     def named_by(self, facts: FileFacts) -> Iterator[File]:

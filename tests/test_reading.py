@@ -134,3 +134,18 @@ def test_a_test_is_read_that_calls_what_asks_its_client(tmp_path, server, known)
     (tmp_path / "server.py").write_text(f"from mcp.server.fastmcp import Context\n\n\n{server}")
     (tmp_path / "tests" / "test_server.py").write_text("from server import book\n")
     assert ("tests/test_server.py" in gather(tmp_path).project.files) is known
+
+
+@pytest.mark.parametrize(
+    ("text", "known"),
+    [
+        ("from tools import made\n\n\ndef test_it(): assert made().inputSchema\n", True),
+        ("from tools import made\n\n\ndef test_it(): assert made().name\n", False),
+        ("from other import made\n\n\ndef test_it(): assert made().inputSchema\n", False),
+    ],
+    ids=["a field", "another field", "of nobody"],
+)
+def test_what_reads_fields_of_what_a_module_of_the_project_makes_is_read(tmp_path, text, known):
+    (tmp_path / "tools.py").write_text("from mcp.types import Tool\n\n\ndef made(): return Tool(name='a', inputSchema={})\n")
+    (tmp_path / "test_it.py").write_text(text)
+    assert ("test_it.py" in gather(tmp_path).project.files) is known
