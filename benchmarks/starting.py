@@ -21,7 +21,7 @@ import urllib.request
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
@@ -50,12 +50,19 @@ class Recipe:
     serve: str = ""  # or one that listens on {port}
     path: str = "/mcp"
     pip: tuple[str, ...] = ()
+    moved: tuple[str, ...] = ()  # what the copies that `fix` has rewritten need in place of packages of the same names
     env: Mapping[str, str] = field(default_factory=dict)
     folder: str = "."  # working directory, below the project
     files: Mapping[str, str] = field(default_factory=dict)  # what a host of the project writes: written after `fix`
     before: str = ""  # a command to run once in each copy
     calls: tuple[str, ...] = ()  # 'NAME {arguments} => text', as the judge takes them
     mask: str = ""  # what else changes from run to run
+
+    @property
+    def after(self) -> Recipe:
+        """The recipe of a copy that `fix` has rewritten: uses of the official SDK, beside what is written by hand, need its newer release."""
+        newer = {name.partition("==")[0] for name in self.moved}
+        return replace(self, pip=(*(name for name in self.pip if name.partition("==")[0] not in newer), *self.moved))
 
     @property
     def how(self) -> str:
@@ -79,7 +86,7 @@ def read(path: Path) -> Recipes:
 
 
 def _recipe(table: Mapping[str, Any]) -> Recipe:
-    lists: dict[str, Any] = {key: tuple(table.get(key, ())) for key in ("pip", "calls")}
+    lists: dict[str, Any] = {key: tuple(table.get(key, ())) for key in ("pip", "moved", "calls")}
     env = {key: str(value) for key, value in table.get("env", {}).items()}
     return Recipe(**{**table, **lists, "env": env})
 

@@ -121,6 +121,24 @@ def read(file: File) -> bytes | Unreadable:
         return Unreadable(file.path, _reason(error))
 
 
+def above(path: str, wanted: Callable[[str], bool], ends: frozenset[str]) -> Iterator[tuple[str, list[str]]]:
+    """The folders from a path (a file's own, else its own folder) upwards, each with the names of its wanted files.
+
+    The last one is the first that holds one of the files or folders `ends`, or the root of a work tree.
+    """
+    folder = path if os.path.isdir(path) else os.path.dirname(path)
+    while True:
+        try:
+            names = sorted(os.listdir(folder))
+        except OSError:
+            return
+        yield folder, [name for name in names if wanted(_posix(os.path.join(folder, name)))]
+        outer = os.path.dirname(folder)
+        if outer == folder or ".git" in names or not ends.isdisjoint(names):
+            return
+        folder = outer
+
+
 class _Layer(NamedTuple):
     """The patterns of one file, and the folder that they are relative to (with its final separator)."""
 

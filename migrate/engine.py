@@ -18,13 +18,13 @@ from .accept import Acceptance
 from .bystanders import Bystanders
 from .catalog import Catalog
 from .facts.mask import parse
-from .facts.model import FileFacts
+from .facts.model import Fact, FileFacts
 from .manifests import files as manifests
 from .project import Project, read
 from .rewrite import edits
 from .rewrite.edits import Edit
 from .rewrite.tree import TOO_DEEP, Tree, Unwritable
-from .rule import Aim, Applicability, Context, Era, Finding, Import, NewFile
+from .rule import Aim, Applicability, Context, Era, Finding, Import, NewFile, Rule
 from .scope import bound_to
 from .source import Source, Span
 
@@ -96,14 +96,20 @@ def check(
     ignored_in = selection.per_file(per_file_ignores or {}, catalog.entries)
     found: set[Finding] = set()
     for path, file in within(project).items():
+        if path in project.outside:
+            continue
         active = chosen - ignored_in(path)
         obstacles: dict[str, str] = {}  # by pack
+        imports = _Imports(file, project)
+        asked: dict[str, tuple[Callable[[Fact, Context], Iterator[Finding]], Context]] = {}  # some files have thousands of facts
         for fact in file.facts:
             for entry in catalog.entries_for(fact):
                 if entry.id in active:
-                    ctx = Context(entry, file, project, era, aim)
                     try:
-                        new = list(catalog.module(entry).check(fact, ctx))
+                        if entry.id not in asked:
+                            asked[entry.id] = catalog.module(entry).check, Context(entry, file, project, era, aim)
+                        ask, ctx = asked[entry.id]
+                        new = [*ask(fact, ctx)]
                         if any(finding.applicability is not Applicability.MANUAL for finding in new):
                             if entry.pack not in obstacles:
                                 obstacles[entry.pack] = catalog.obstacle(entry, ctx)
@@ -112,6 +118,7 @@ def check(
                                     replace(finding, applicability=Applicability.MANUAL, hint=f"not moved while {reason}")
                                     for finding in new
                                 ]
+                            new = [imports.held(finding, catalog.module(entry), ctx) for finding in new]
                         found.update(new)
                     except Exception as error:  # a rule may fail in any way, a run must not
                         on_error(_internal(entry.id, path, error))
@@ -171,6 +178,47 @@ class _Group:
     files: tuple[NewFile, ...] = ()
 
 
+@dataclass
+class _Imports:
+    """Tells which fixes of a file would need a name that means something else there."""
+
+    file: FileFacts
+    project: Project
+
+    @cached_property
+    def tree(self) -> Tree:
+        return Tree(self.file.source)
+
+    @cached_property
+    def taken(self) -> frozenset[str]:
+        """The names of the file that stand for something of its own somewhere."""
+        if self.project.sdk is None or self.file.source.path not in self.project.files:
+            return frozenset()
+        module = self.project.sdk.module_at(self.file.source.path)
+        return frozenset(
+            name
+            for scope in module.scopes.values()
+            for name, given in scope.bindings.items()
+            if not all(one.target.rpartition(".")[2] == name for one in given)
+        )
+
+    def held(self, finding: Finding, module: Rule, ctx: Context) -> Finding:
+        """The finding; one for a human, where its fix would have to import such a name."""
+        needs = ctx.entry.data.get("needs", ())
+        if not needs or finding.applicability is Applicability.MANUAL or finding.fact is None or self.taken.isdisjoint(needs):
+            return finding
+        # Hardly ever gets here, so that what a fix would do may cost what it costs.
+        try:
+            wishes = list(module.fix(finding.fact, self.tree, ctx))
+            made = tuple(wish for wish in wishes if isinstance(wish, Edit))
+            group = _Group(made, finding, frozenset(wish for wish in wishes if isinstance(wish, Import)))
+            after = replace(self.file.source, text=edits.apply(self.file.source.utf8, dict.fromkeys(made)).decode("utf-8"))
+        except (Unwritable, RecursionError, ValueError):
+            return finding
+        reason = _taken_name(self.file.source, after, [group])
+        return replace(finding, applicability=Applicability.MANUAL, hint=reason) if reason else finding
+
+
 class _Fixing:
     """The rounds of one `fix`. The project grows from round to round; every step of it has been accepted."""
 
@@ -201,20 +249,25 @@ class _Fixing:
         self.tried: set[Finding] = set()
         self.trees: dict[str, Tree] = {}
         self.swept: set[str] = set()
+        self.waiting: list[Finding] = []  # of rules whose turn comes last
         self.kept: list[Finding] = []  # of early rules, which would not find them again
 
     def run(self) -> Fixed:
         # What the code needs comes first: the rules about it ask what the code is like before it is moved, and whether it can be.
-        self._fix_beside()
+        self._fix_beside(last=False)
         refused = [*self.dropped]
         # What is left to do there is told, though code that is moved meanwhile gives no occasion to find it.
-        beside = {self._left(finding) for finding in self.find(self.project, within=_beside)} if self.project.manifests else set()
+        found = self.find(self.project, within=_beside) if self.project.manifests else []
+        beside = {self._left(finding) for finding in found if not self._is_last(finding)}
         rounds = 0
-        while (changed := self._round()) or self._sweep():
+        while (changed := self._round()) or self._sweep() or (changed := self._apply(self.waiting)):
             rounds += bool(changed)
             if rounds > MAX_ROUNDS:
                 self._take_back(changed)
                 break
+        dropped = self.dropped
+        self._fix_beside(last=True)
+        self.dropped = [*dropped, *self.dropped]
         return Fixed(
             project=self.project,
             texts={
@@ -262,14 +315,15 @@ class _Fixing:
 
     # The files beside the code
 
-    def _fix_beside(self) -> None:
+    def _fix_beside(self, *, last: bool) -> None:
         changed: list[FileFacts] = []
+        before = self.project.manifests
         for _ in range(MAX_ROUNDS):
             changed = []
             self.dropped = []
             by_path: defaultdict[str, list[Finding]] = defaultdict(list)
             for finding in self.find(self.project, within=_beside):
-                if finding.applicability >= self.threshold and finding.fact is not None:
+                if finding.applicability >= self.threshold and finding.fact is not None and self._is_last(finding) is last:
                     by_path[finding.path].append(finding)
             for path, findings in by_path.items():
                 file = self.project.manifests[path]
@@ -283,7 +337,7 @@ class _Fixing:
         for file in changed:
             rules = ", ".join(sorted(self.applied.pop(file.source.path)))
             self.on_error(InternalError(rules, file.source.path, f"fixes do not come to rest in {MAX_ROUNDS} rounds"))
-        self.project = self.project.with_manifests(self.start.manifests[file.source.path] for file in changed)
+        self.project = self.project.with_manifests(before[file.source.path] for file in changed)
 
     def _rewritten(self, file: FileFacts, findings: Iterable[Finding]) -> tuple[FileFacts, Counter[str]]:
         """A file with the fixes of these findings, as far as each says what it should and leaves the rest as it was."""
@@ -312,9 +366,14 @@ class _Fixing:
 
     def _round(self) -> dict[str, Counter[str]]:
         """Fixes what can be fixed at once; what changed, with the rules that did it."""
-        self.dropped, self.tried, self.written = [], set(), {}
+        self.dropped, self.tried = [], set()
+        found = self.find(self.project)
+        self.waiting = [finding for finding in found if self._is_last(finding)]
+        return self._apply([finding for finding in found if not self._is_last(finding)])
+
+    def _apply(self, findings_of_all: list[Finding]) -> dict[str, Counter[str]]:
+        self.written = {}
         by_path: defaultdict[str, list[Finding]] = defaultdict(list)
-        findings_of_all = self.find(self.project)
         fixed: set[Finding] = set()
         for finding in findings_of_all:
             if finding.applicability >= self.threshold and finding.fact is not None and finding.path in self.project.files:
@@ -337,6 +396,10 @@ class _Fixing:
             self.project = self.project.replace(read_anew)
             self._keep(findings_of_all, fixed, before)
         return changed
+
+    def _is_last(self, finding: Finding) -> bool:
+        entry = self.catalog.rule(finding.rule)
+        return entry is not None and entry.last
 
     def _is_late(self, finding: Finding) -> bool:
         entry = self.catalog.rule(finding.rule)
@@ -552,7 +615,10 @@ class _Fixing:
         self.created -= needless
         files = {**self.project.files, **{path: self.start.files[path] for path in taken_back}}
         self.project = Project.link(
-            (file for path, file in files.items() if path not in needless), self.project.packages, self.project.manifests
+            (file for path, file in files.items() if path not in needless),
+            self.project.packages,
+            self.project.manifests,
+            self.project.outside,
         )
 
     def _connected(self, changed: Iterable[str]) -> set[str]:

@@ -1,7 +1,7 @@
-"""A script that carries its boundary module inside, between two marks, as a function that keeps its names to itself.
+"""A script that carries modules inside that `fix` has written, each between two marks, as a function that keeps its names to itself.
 
-Such a script is read as two files, the script with an import in place of the block, and the module beside it: nothing else has to
-know. What is written puts them together again.
+Such a script is read as several files, the script with imports in place of the blocks, and the modules beside it: nothing else has
+to know. What is written puts them together again.
 """
 
 from __future__ import annotations
@@ -9,98 +9,140 @@ from __future__ import annotations
 import ast
 import hashlib
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import takewhile
 from pathlib import PurePosixPath
-from typing import NamedTuple
+from typing import NamedTuple, TypeGuard
 
-from .facts.gates import BOUNDARY_MODULE
+from .facts.gates import BOUNDARY_MODULE, CLIENT_MODULE, CONNECTION_MODULE, HANDLER_MODULE, QUESTION_MODULE, SESSION_MODULE, SOCKET_MODULE
 from .rewrite.edits import Edit, apply
-from .rewrite.module import Part, complete, render
+from .rewrite.module import again
 from .source import Source, Span
 
-_STEM = BOUNDARY_MODULE.removesuffix(".py")
-_FUNCTION = f"_{_STEM}"
+MODULES = (BOUNDARY_MODULE, CLIENT_MODULE, HANDLER_MODULE, QUESTION_MODULE, CONNECTION_MODULE, SOCKET_MODULE, SESSION_MODULE)
+"""The file names of what can be inside."""
+SHARED = frozenset({HANDLER_MODULE, QUESTION_MODULE})
+"""Those whose state all files of a server share: only a script that is the server alone can have them inside."""
+_STEMS = "|".join(name.removesuffix(".py") for name in MODULES)
 _BLOCK = re.compile(
-    rf"^# \[{_STEM}\] parts: (?P<parts>[a-z_ ]*); digest: (?P<digest>[0-9a-f]{{16}})\r?\n(?P<body>.*?)^# \[/{_STEM}\]",
+    rf"^# \[(?P<stem>{_STEMS})\] parts: (?P<parts>[a-z_ ]*); digest: (?P<digest>[0-9a-f]{{16}})\r?\n(?P<body>.*?)^# \[/(?P=stem)\]",
     re.MULTILINE | re.DOTALL,
 )
-_NAMES = re.compile(rf"^(?P<names>\w[\w, ]*) = {_FUNCTION}\(\)", re.MULTILINE)
 _SEAL = re.compile(r"^# parts: (?P<parts>[a-z_ ]*); digest: [0-9a-f]{16}\n", re.MULTILINE)
 _INDENT = "    "
 
 
 @dataclass(frozen=True, slots=True)
 class Carried:
-    """The boundary module that a script carries, as it was read; without a block it has only to be put in."""
+    """A module that a script carries, as it was read; without a block it has only to be put in."""
 
     module: str
     block: str = ""
 
 
 class Joined(NamedTuple):
-    """A script with its block, and the edits of the script that put it there."""
+    """A script with its blocks, and the edits of the script that put them there, one block after the other."""
 
     source: Source
-    edits: tuple[Edit, ...]
+    steps: tuple[tuple[Edit, ...], ...]
 
     def span(self, span: Span) -> Span:
         """Where a span of the script lies in the whole text."""
-        moved = [edit for edit in self.edits if edit.span.end <= span.start]
-        by = sum(len(edit.text.encode()) - (edit.span.end - edit.span.start) for edit in moved)
-        return Span(span.start + by, span.end + by)
+        for edits in self.steps:
+            moved = [edit for edit in edits if edit.span.end <= span.start]
+            by = sum(len(edit.text.encode()) - (edit.span.end - edit.span.start) for edit in moved)
+            span = Span(span.start + by, span.end + by)
+        return span
 
 
-def module_beside(path: str) -> str:
-    """The path that the module of a script has, as far as the rest of a run can see."""
-    return str(PurePosixPath(path).with_name(BOUNDARY_MODULE))
+def module_beside(path: str, name: str) -> str:
+    """The path that a module of a script has, as far as the rest of a run can see."""
+    return str(PurePosixPath(path).with_name(name))
 
 
-def split(source: Source) -> tuple[Source, Carried] | None:
-    """The script without its block, and what it carries; None for any other file."""
-    found = _BLOCK.search(source.text) if f"# [{_STEM}]" in source.text else None
-    names = _NAMES.search(found["body"]) if found else None
-    if found is None or names is None:
-        return None
-    script = f"{source.text[: found.start()]}from {_STEM} import {names['names']}{source.text[found.end() :]}"
-    # A block that somebody has changed stays as it is: its text has no parts.
-    parts = _parts(found["parts"]) if found["digest"] == _digest(found["parts"], found["body"]) else None
-    module = found["body"] if parts is None else render(parts, source.newline)
-    return replace(source, text=script), Carried(module, found[0])
+def split(source: Source) -> tuple[Source, Mapping[str, Carried]] | None:
+    """The script without its blocks, and what it carries by file name; None for any other file."""
+    carried: dict[str, Carried] = {}
+    text, at = source.text, 0
+    while "# [mcp_" in text and (found := _BLOCK.search(text, at)) is not None:
+        stem, at = found["stem"], found.end()
+        names = re.search(rf"^(?P<names>\w[\w, ]*) = _{stem}\(\)", found["body"], re.MULTILINE)
+        if names is None or f"{stem}.py" in carried:
+            continue
+        plain = f"import {stem}" if names["names"] == stem else f"from {stem} import {names['names']}"
+        text, at = f"{text[: found.start()]}{plain}{text[found.end() :]}", found.start()
+        # A block that somebody has changed stays as it is: its text has no parts.
+        ours = found["digest"] == _digest(found["parts"], found["body"])
+        module = again(f"{stem}.py", found["parts"].split(), source.newline) if ours else None
+        carried[f"{stem}.py"] = Carried(found["body"] if module is None else module, found[0])
+    return (replace(source, text=text), carried) if carried else None
 
 
-def join(script: Source, module: str, carried: Carried) -> Joined | None:
-    """The script with the module inside, in place of its import; None where that cannot be said in one file."""
+def join(script: Source, modules: Mapping[str, str], carried: Mapping[str, Carried]) -> Joined | None:
+    """The script with these modules (texts by file name) inside, in place of their imports; None where one file cannot say that."""
+    source, steps = script, []
+    for name, module in modules.items():
+        edits = _joined(source, name.removesuffix(".py"), module, carried[name])
+        if edits is None:
+            return None
+        source = replace(source, text=apply(source.utf8, edits).decode("utf-8"))
+        steps.append(tuple(edits))
     try:
-        body = ast.parse(script.text).body
-    except (SyntaxError, ValueError, RecursionError):
-        return None
-    imports = [node for node in body if isinstance(node, ast.ImportFrom) and (node.module or "").rpartition(".")[2] == _STEM]
-    if len(imports) != 1 or any(alias.asname for alias in imports[0].names) or _mentioned(script) != 1:
-        return None
-    (node,) = imports
-    block = carried.block if carried.block and module == carried.module else _block(module, [alias.name for alias in node.names])
-    block = block.replace("\r\n", "\n").replace("\n", script.newline)
-    edits = _in_place(script, node, block) if carried.block else _moved(script, node, body, block)
-    text = apply(script.utf8, edits).decode("utf-8")
-    try:
-        ast.parse(text)
+        ast.parse(source.text)
     except SyntaxError:
         return None
-    return Joined(replace(script, text=text), tuple(edits))
+    return Joined(source, tuple(steps))
 
 
-def _mentioned(script: Source) -> int:
-    """How often the module is named: an import of it elsewhere would find no file; two functions of one name would be one too many."""
-    return len(re.findall(rf"\b_?{_STEM}\b(?!\.py)", script.text))
+def _joined(script: Source, stem: str, module: str, carried: Carried) -> list[Edit] | None:
+    try:
+        tree = ast.parse(script.text)
+    except (SyntaxError, ValueError, RecursionError):
+        return None
+    imports = [node for node in tree.body if _is_import(node, stem)]
+    if len(imports) != 1 or not _is_named_once(script, tree, stem, imports[0]):
+        return None
+    (node,) = imports
+    names = [alias.name for alias in node.names]
+    block = carried.block if carried.block and module == carried.module else _block(stem, module, names)
+    block = block.replace("\r\n", "\n").replace("\n", script.newline)
+    return _in_place(script, node, block) if carried.block else _moved(script, node, tree.body, block)
+
+
+def _is_import(node: ast.stmt, stem: str) -> TypeGuard[ast.Import | ast.ImportFrom]:
+    """Whether this is one plain line that takes names of the module, or the module itself."""
+    match node:
+        case ast.ImportFrom(module=module, names=names, level=level):
+            return (module or "") == stem and level < 2 and not any(alias.asname for alias in names)
+        case ast.Import(names=[alias]):
+            return alias.name == stem and not alias.asname
+    return False
+
+
+def _is_named_once(script: Source, tree: ast.Module, stem: str, found: ast.stmt) -> bool:
+    """Whether nothing else is called as the module is, or imports it: elsewhere it would find no file."""
+    if isinstance(found, ast.ImportFrom):
+        return len(re.findall(rf"\b_?{stem}\b(?!\.py)", script.text)) == 1
+    if re.search(rf"\b_{stem}\b", script.text):
+        return False
+    for node in ast.walk(tree):
+        match node:
+            case ast.Import(names=names) | ast.ImportFrom(names=names) if node is not found:
+                if any(alias.name.partition(".")[0] == stem for alias in names) or getattr(node, "module", None) == stem:
+                    return False
+            case ast.Constant(value=str(text)) if text == stem or text.startswith(f"{stem}."):
+                return False
+            case ast.Name(id=name, ctx=ast.Store() | ast.Del()) | ast.arg(arg=name) if name == stem:
+                return False
+    return True
 
 
 def _in_place(script: Source, node: ast.stmt, block: str) -> list[Edit]:
     return [Edit(_span(script, node), block)]
 
 
-def _moved(script: Source, node: ast.ImportFrom, body: list[ast.stmt], block: str) -> list[Edit]:
+def _moved(script: Source, node: ast.Import | ast.ImportFrom, body: list[ast.stmt], block: str) -> list[Edit]:
     """Behind all imports, before the first statement that uses what was imported."""
     names = {alias.name for alias in node.names}
     users = (one for one in body if one is not node and any(isinstance(n, ast.Name) and n.id in names for n in ast.walk(one)))
@@ -127,16 +169,23 @@ def _span(script: Source, node: ast.stmt) -> Span:
     return Span(script.offset(node.lineno, node.col_offset), end)
 
 
-def _block(module: str, names: Iterable[str]) -> str:
+def _block(stem: str, module: str, names: Iterable[str]) -> str:
     plain = module.replace("\r\n", "\n").replace("\r", "\n")
     seal = _SEAL.search(plain)
     text = _SEAL.sub("", plain).replace("from __future__ import annotations\n\n", "", 1)
     tight = re.sub(r"\n{3,}", "\n\n", _quoted(text).rstrip("\n"))
-    inner = "\n".join(f"{_INDENT}{line}" if line else line for line in tight.split("\n"))
+    inner = _deeper(tight)
     given = ", ".join(names)
-    body = f"def {_FUNCTION}():\n{inner}\n\n{_INDENT}return {given}\n\n\n{given} = {_FUNCTION}()\n"
+    returned = f"{_INDENT}return {given}"
+    if given == stem:  # used as a module
+        returned = f"{_INDENT}from types import SimpleNamespace\n\n{_INDENT}return SimpleNamespace(**locals())"
+    body = f"def _{stem}():\n{inner}\n\n{returned}\n\n\n{given} = _{stem}()\n"
     parts = seal["parts"] if seal else ""
-    return f"# [{_STEM}] parts: {parts}; digest: {_digest(parts, body)}\n{body}# [/{_STEM}]"
+    return f"# [{stem}] parts: {parts}; digest: {_digest(parts, body)}\n{body}# [/{stem}]"
+
+
+def _deeper(text: str) -> str:
+    return "\n".join(f"{_INDENT}{line}" if line else line for line in text.split("\n"))
 
 
 def _quoted(text: str) -> str:
@@ -172,11 +221,6 @@ def _annotations(statement: ast.stmt) -> Iterator[ast.expr]:
                 yield found
             case ast.FunctionDef(returns=ast.expr() as found) | ast.AsyncFunctionDef(returns=ast.expr() as found):
                 yield found
-
-
-def _parts(names: str) -> frozenset[Part] | None:
-    known = {part.value for part in Part}
-    return complete(map(Part, names.split())) if {*names.split()} <= known else None
 
 
 def _digest(parts: str, body: str) -> str:

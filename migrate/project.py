@@ -58,7 +58,6 @@ T = TypeVar("T")
 # What linking adds to a file, and has to make anew when another file has changed.
 _LINKED = (Constant, Dispatcher, ErrorCode, Handler, Header, MetaKey, Send, Symbol, Version)
 _MAX_HOPS = 8
-_SDK = re.compile(rb"^[ \t]*(?:from|import)[ \t]+mcp(?:_types)?\b|[\"']mcp\.(?:client|server|shared|types)\b", re.MULTILINE)
 _REFUSES = re.compile(r"\blegacy\s*=\s*False\b")
 _ENOUGH = 3  # words that only MCP has, beside another protocol's: a gateway that speaks both
 
@@ -93,10 +92,12 @@ class Project:
         packages: frozenset[str] = frozenset(),
         manifests: Mapping[str, FileFacts] | None = None,
         *,
+        outside: frozenset[str] = frozenset(),
         before: Program | None = None,
     ) -> None:
-        """`before` is what an earlier version of the project has read of the same files."""
+        """`outside` are files that are read to judge the others by, and no part of the run; `before` is what was read of the same files."""
         self.files = files
+        self.outside = outside
         self.packages = packages
         self.manifests = manifests or {}
         self._kinds: dict[tuple[str, type[Fact]], tuple[Fact, ...]] = {}
@@ -111,9 +112,10 @@ class Project:
                 self._importers[target].append(path)
         self.files = self._linked(files)
         # The types of expressions cost more than all other facts: only a project that imports the SDK has them asked for.
-        self.sdk = Program(self.files, self.module, packages, before) if any(map(_imports_sdk, self.files.values())) else None
+        near = self._near_sdk()
+        self.sdk = Program(self.files, self.module, near, packages, before) if near else None
         if self.sdk is not None:
-            symbols = {path: self.sdk.symbols(path) for path, file in self.files.items() if not is_boundary_module(file.source)}
+            symbols = {path: self.sdk.symbols(path) for path in near if not is_boundary_module(self.files[path].source)}
             self.files = {
                 path: replace(file, facts=(*file.facts, *symbols[path])) if symbols.get(path) else file for path, file in self.files.items()
             }
@@ -128,9 +130,13 @@ class Project:
 
     @classmethod
     def link(
-        cls, files: Iterable[FileFacts], packages: frozenset[str] = frozenset(), manifests: Mapping[str, FileFacts] | None = None
+        cls,
+        files: Iterable[FileFacts],
+        packages: frozenset[str] = frozenset(),
+        manifests: Mapping[str, FileFacts] | None = None,
+        outside: frozenset[str] = frozenset(),
     ) -> Project:
-        return cls({file.source.path: file for file in files}, packages, manifests)
+        return cls({file.source.path: file for file in files}, packages, manifests, outside=outside)
 
     def with_manifests(self, changed: Iterable[FileFacts]) -> Project:
         """The project with some of the files beside the code read anew."""
@@ -156,7 +162,8 @@ class Project:
 
     def replace(self, changed: Iterable[FileFacts]) -> Project:
         """The project with some files read anew."""
-        return Project({**self.files, **{file.source.path: file for file in changed}}, self.packages, self.manifests, before=self.sdk)
+        files = {**self.files, **{file.source.path: file for file in changed}}
+        return Project(files, self.packages, self.manifests, outside=self.outside, before=self.sdk)
 
     def module(self, name: str, importer: str = "") -> FileFacts | None:
         """The file that `import name` in `importer` (a path) reaches; the nearest one where several fit."""
@@ -278,6 +285,25 @@ class Project:
         return any(other.function and not _is_among(other.function, file.beside) for other in others)
 
     # -- linking ------------------------------------------------------------
+    def _near_sdk(self) -> list[str]:
+        """The files that can hold values of the SDK: those that import it, and what imports lead to or from these, however far.
+
+        Tests get fixtures of the `conftest.py` above them without an import.
+        """
+        reached = {path for path, file in self.files.items() if words.imports_sdk(file.source.utf8)}
+        if not reached:
+            return []
+        given: dict[str, list[str]] = defaultdict(list)
+        for folder in (path.removesuffix("conftest.py") for path in self.files if PurePosixPath(path).name == "conftest.py"):
+            given[f"{folder}conftest.py"] = [path for path in self.files if path.startswith(folder)]
+        pending = [*reached]
+        while pending:
+            path = pending.pop()
+            further = {*self._imported[path], *self._importers.get(path, ()), *given[path]} - reached
+            reached |= further
+            pending += further
+        return [path for path in self.files if path in reached]
+
     def _linked(self, files: Mapping[str, FileFacts]) -> dict[str, FileFacts]:
         resolved = {path: self._resolved_uses(file) for path, file in files.items()}
         speaks = self._speakers(resolved)
@@ -399,7 +425,8 @@ class Project:
 
     def _imports(self, file: FileFacts) -> Iterator[str]:
         for target in dict.fromkeys((*file.imports.values(), *file.hidden, *file.stars)):
-            for name in (target, target.rpartition(".")[0]):
+            above = target.removeprefix("src.")  # tests of some projects reach their code from above `src`
+            for name in dict.fromkeys((target, target.rpartition(".")[0], above, above.rpartition(".")[0])):
                 found = self.module(name, file.source.path) if name else None
                 if found is not None and found is not file:
                     yield found.source.path
@@ -517,13 +544,9 @@ def _offers_current(fact: Fact) -> bool:
 
 def is_test(path: str) -> bool:
     """Whether a file is named as tests are."""
-    parts = PurePosixPath(path)
-    return parts.name.startswith(("test_", "conftest")) or parts.stem.endswith("_test") or "tests" in parts.parts[:-1]
-
-
-def _imports_sdk(file: FileFacts) -> bool:
-    """Whether a file imports the official SDK, as far as its own text tells."""
-    return b"mcp" in file.source.utf8 and _SDK.search(file.source.utf8) is not None
+    # By text: rules ask this at each fact, and a path object costs ten times as much.
+    folder, _, name = path.rpartition("/")
+    return name.startswith(("test_", "conftest")) or os.path.splitext(name)[0].endswith("_test") or "tests" in folder.split("/")
 
 
 def _uses_sdk(file: FileFacts) -> bool:

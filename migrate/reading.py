@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import os
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -24,21 +24,19 @@ from .facts.gates import (
     SOCKET_MODULE,
 )
 from .facts.model import FileFacts, Ref, Requirement, Value
-from .facts.vocabulary import may_speak
+from .facts.vocabulary import imports_sdk, may_speak
 from .feeders import Feeders, dispatches
 from .inline import Carried
 from .manifests import files as manifests
 from .project import Project, module_name
 from .project import read as facts_of
 from .rule import Entry, Finding
+from .sdk.vocabulary import USES
 from .source import Source, decode
 
-_SDK = re.compile(rb"^[ \t]*(?:from|import)[ \t]+mcp\b", re.MULTILINE)
-# Fields of protocol types that hardly anything else has, and that the newer SDK spells otherwise.
-_FIELDS = (
-    *(b".inputSchema", b".outputSchema", b".isError", b".structuredContent", b".nextCursor", b".serverInfo", b".mimeType", b".maxTokens"),
-    *(b".readOnlyHint", b".destructiveHint", b".idempotentHint", b".openWorldHint", b".resourceTemplates", b".uriTemplate"),
-)
+_SDK = "mcp"
+# Where a project begins, so that what lies further up belongs to another one.
+_PROJECT_FILES = frozenset({"pyproject.toml", "setup.py", "setup.cfg", "Pipfile"})
 _ROOM = 32_000_000  # bytes of silent files that are kept until it is known whether they are needed
 
 _ASKS = (b".elicit", b".create_message", b".list_roots")
@@ -55,17 +53,21 @@ class Reading:
     unreadable: tuple[Finding, ...]
     unparsed: Mapping[str, Source]  # the text of files that could be decoded, but no more
     checked: int
-    carried: Mapping[str, Carried] = field(default_factory=dict)  # the boundary modules inside of scripts, by the script's path
+    # The modules inside of scripts, by the script's path and their file names.
+    carried: Mapping[str, Mapping[str, Carried]] = field(default_factory=dict)
 
     @property
     def sources(self) -> Mapping[str, Source]:
         """The text of every file that has one, for positions and comments."""
         files = (*self.project.manifests.items(), *self.project.files.items())
-        return {**self.unparsed, **{path: file.source for path, file in files}}
+        return {**self.unparsed, **{path: file.source for path, file in files if path not in self.project.outside}}
 
 
-def gather(found: Iterable[tuple[File, bytes] | Unreadable], rule: Entry) -> Reading:
-    """Links the files that may hold protocol code, and those that give them constants or messages; `rule` objects to the unreadable."""
+def gather(found: Iterable[tuple[File, bytes] | Unreadable], rule: Entry, above: Iterable[str] = (), root: str = "") -> Reading:
+    """Links the files that may hold protocol code, and those that give them constants or messages; `rule` objects to the unreadable.
+
+    `above` are the paths (absolute) whose surroundings tell what is installed with the code, `root` is what paths are relative to.
+    """
     reader = _Reader(rule)
     for item in found:
         if isinstance(item, Unreadable):
@@ -81,12 +83,12 @@ def gather(found: Iterable[tuple[File, bytes] | Unreadable], rule: Entry) -> Rea
             reader.add(file, raw)
         else:
             reader.pass_over(file, raw)
+    reader.look_above(above, root)
     reader.look_up_constants()
     reader.look_for_feeders()
     reader.look_for_loops()
     reader.look_for_borrowers()
     reader.look_for_callers()
-    reader.look_for_readers()
     reader.kept.clear()
     reader.look_beside()
     reader.take_apart()
@@ -105,7 +107,8 @@ class _Reader:
         self.unparsed: dict[str, Source] = {}
         self.packages: set[str] = set()
         self.manifests: dict[str, tuple[FileFacts, File, bytes]] = {}
-        self.carried: dict[str, Carried] = {}
+        self.outside: set[str] = set()
+        self.carried: dict[str, Mapping[str, Carried]] = {}
         self.asked: set[str] = set()
         # The files without a word of the protocol, by the last part of their module's name.
         self.silent: defaultdict[str, list[File]] = defaultdict(list)
@@ -123,6 +126,53 @@ class _Reader:
                 facts = manifests.read(decode(file.path, raw))
                 if facts.facts:
                     self.manifests[file.path] = facts, file, raw
+
+    def look_above(self, paths: Iterable[str], root: str) -> None:
+        """Reads what says, around and above the given paths, which packages the code is installed with, and the project's own `mcp`."""
+        folders: set[str] = set()
+        for path in dict.fromkeys(paths) if self.facts else ():
+            for folder, names in discover.above(path, manifests.installs, _PROJECT_FILES):
+                if folder not in folders:
+                    folders.add(folder)
+                    for name in names:
+                        self._take_outside(os.path.join(folder, name), root)
+                    self._look_for_namesake(folder, root)
+
+    def _take_outside(self, location: str, root: str) -> None:
+        path = os.path.relpath(location, root).replace(os.sep, "/")
+        if path in self.manifests or path in self.data or path in self.unparsed:
+            return
+        raw = discover.read(File(path, location))
+        if not isinstance(raw, Unreadable):
+            self.look_at(File(path, location), raw)
+            if path in self.manifests:
+                self.outside.add(path)
+
+    def _look_for_namesake(self, folder: str, root: str) -> None:
+        """A package of the project that is called `mcp` is what its code imports, though it is no part of the run."""
+        for base in (folder, os.path.join(folder, "src")):
+            package = os.path.join(base, _SDK)
+            found = [f"{package}.py"]
+            if os.path.isfile(os.path.join(package, "__init__.py")):
+                _, names = next(discover.above(package, lambda path: path.endswith(".py"), _PROJECT_FILES))
+                found = [os.path.join(package, name) for name in names]
+            for location in found:
+                path = os.path.relpath(location, root).replace(os.sep, "/")
+                if (
+                    path.startswith("../")
+                    or path in self.data
+                    or path in self.unparsed
+                    or path in self.locations
+                    or not os.path.isfile(location)
+                ):
+                    continue
+                data = discover.read(File(path, location))
+                if not isinstance(data, Unreadable):
+                    with contextlib.suppress(SyntaxError, ValueError, RecursionError, MemoryError):
+                        source = decode(path, data)
+                        ast.parse(source.text)
+                        self.facts.append(FileFacts(source, module_name(path)))
+                        self.outside.add(path)
 
     def pass_over(self, file: File, raw: bytes) -> None:
         self.silent[module_name(file.path).rpartition(".")[2]].append(file)
@@ -203,26 +253,21 @@ class _Reader:
                     self.add(file, data)
 
     def look_for_callers(self) -> None:
-        """A test that calls what asks its client need not hold a word of the protocol; what it hands over has to stay."""
-        asking = Feeders(facts for facts in self.facts if any(word in facts.source.utf8 for word in _ASKS))
-        if asking:
-            for file in [file for files in self.silent.values() for file in files if file.path not in self.data]:
-                data = self.read(file)
-                if not isinstance(data, Unreadable) and asking.named_in(file.path, data, tests=True):
-                    self.add(file, data)
+        """A test that calls what asks its client need not hold a word of the protocol; what it hands over has to stay.
 
-    def look_for_readers(self) -> None:
-        """What reads fields of objects that other modules of the project give it need not import the SDK."""
-        giving = Feeders(facts for facts in self.facts if _SDK.search(facts.source.utf8))
-        if giving:
-            for file in [file for files in self.silent.values() for file in files if file.path not in self.data]:
-                data = self.read(file)
-                if (
-                    not isinstance(data, Unreadable)
-                    and any(word in data for word in _FIELDS)
-                    and giving.named_in(file.path, data, tests=True)
-                ):
-                    self.add(file, data)
+        Nor need what takes values of the SDK from a module that holds some: fields that it reads, decorators, targets of `patch`.
+        """
+        asking = Feeders(facts for facts in self.facts if any(word in facts.source.utf8 for word in _ASKS))
+        holding = Feeders(facts for facts in self.facts if imports_sdk(facts.source.utf8))
+        if not asking and not holding:
+            return
+        for file in [file for files in self.silent.values() for file in files if file.path not in self.data]:
+            data = self.read(file)
+            if isinstance(data, Unreadable):
+                continue
+            uses = bool(holding) and any(word in data for word in USES)
+            if (uses and holding.named_in(file.path, data, tests=True)) or (asking and asking.named_in(file.path, data, tests=True)):
+                self.add(file, data)
 
     def named_by(self, facts: FileFacts) -> Iterator[File]:
         """The files among the silent ones whose constants these facts use."""
@@ -238,7 +283,8 @@ class _Reader:
     def look_beside(self) -> None:
         """Takes in modules that `fix` has written and that are no part of the run: whether one is there decides what is found and fixed."""
         written = (BOUNDARY_MODULE, CLIENT_MODULE, HANDLER_MODULE, QUESTION_MODULE, CONNECTION_MODULE, SOCKET_MODULE, SESSION_MODULE)
-        for facts, name in product([*self.facts], written):
+        inside = [facts for facts in self.facts if facts.source.path not in self.outside]
+        for facts, name in product(inside, written):
             path = str(PurePosixPath(facts.source.path).with_name(name))
             location = os.path.join(os.path.dirname(self.locations[facts.source.path]), name)
             if path in self.data or path in self.unparsed or not os.path.isfile(location):
@@ -251,20 +297,23 @@ class _Reader:
                     self.data[path] = data
 
     def take_apart(self) -> None:
-        """Gives the boundary modules inside of scripts a place of their own, where none lies beside these."""
+        """Gives the modules inside of scripts a place of their own, where none lies beside these."""
         there = {facts.source.path for facts in self.facts}
-        for path, carried in self.carried.items():
-            beside = inline.module_beside(path)
-            if beside not in there:
-                there.add(beside)
-                self.facts.append(FileFacts(Source(beside, carried.module), module_name(beside)))
+        for path, modules in self.carried.items():
+            for name, carried in modules.items():
+                beside = inline.module_beside(path, name)
+                if beside not in there:
+                    there.add(beside)
+                    self.facts.append(FileFacts(Source(beside, carried.module), module_name(beside)))
 
     def done(self) -> Reading:
         beside = {path: held for path, held in self.manifests.items() if path not in self.data}
         for path, (_, file, raw) in beside.items():
-            self.data[path] = raw
-            self.locations[path] = file.location
-        project = Project.link(self.facts, frozenset(self.packages), {path: facts for path, (facts, _, _) in beside.items()})
+            if path not in self.outside:
+                self.data[path] = raw
+                self.locations[path] = file.location
+        kept = {path: facts for path, (facts, _, _) in beside.items()}
+        project = Project.link(self.facts, frozenset(self.packages), kept, frozenset(self.outside))
         return Reading(project, self.data, self.locations, tuple(self.unreadable), self.unparsed, len(self.locations), self.carried)
 
 

@@ -114,6 +114,8 @@ class Entry:
     hints: Mapping[str, str] = field(default_factory=dict)
     # It goes by names that other rules move: its fixes go first, and what stays is followed through the rewritten text.
     early: bool = False
+    # It goes by what the code is like in the end: its fixes come when all others have had their turn.
+    last: bool = False
 
 
 class Rule(Protocol):

@@ -72,7 +72,8 @@ class Run:
 
     def read(self, tick: Callable[[int], None]) -> Reading:
         """All files of the run, linked; `tick` is told how many were read so far. Raises NotFound."""
-        return reading.gather(self._contents(tick), self.entries[house.UNREADABLE])
+        above = [os.path.abspath(path) for path in self.flags.paths]
+        return reading.gather(self._contents(tick), self.entries[house.UNREADABLE], above, os.path.abspath(self.root))
 
     def check(self, read: Reading) -> Sifted:
         """The findings of what was read; those that a boundary would settle are called safe to fix where `fix` can put one."""
@@ -109,37 +110,52 @@ class Run:
             made = self.fix(before, unsafe=unsafe)
             carried = before.carried
         # What was inside becomes a file where a further server cannot carry it.
-        outside = {*made.created, *(set(map(inline.module_beside, before.carried)) - before.data.keys())} - self._inside(
-            made.project, carried
-        )
+        outside = {*made.created, *(_modules_inside(before.carried) - before.data.keys())} - self._inside(made.project, carried)
         created = {path: made.project.files[path].source.text for path in sorted(outside)}
         return dataclasses.replace(before, project=made.project, carried=carried), dataclasses.replace(made, created=created)
 
-    def _carried(self, made: Fixed, before: Reading) -> Mapping[str, Carried]:
-        """The scripts that have a boundary inside, or are to get one: all that import a module, or none of them."""
-        wanted = {inline.module_beside(path) for path in before.carried} - before.data.keys()
-        wanted |= {path for path in made.created if PurePosixPath(path).name == BOUNDARY_MODULE and self.inline}
-        found = dict(before.carried)
-        for beside in wanted:
-            module = made.project.files[beside].source.text
-            users = [path for path in made.project.importers(beside) if path not in found]
-            if all(inline.join(made.project.files[path].source, module, Carried(module)) for path in users):
-                found |= dict.fromkeys(users, Carried(module))
+    def _carried(self, made: Fixed, before: Reading) -> Mapping[str, Mapping[str, Carried]]:
+        """The scripts that have a module inside, or are to get one: all that import it, or none of them."""
+        wanted = _modules_inside(before.carried) - before.data.keys()
+        wanted |= {path for path in made.created if PurePosixPath(path).name in inline.MODULES and self.inline}
+        found = {path: dict(modules) for path, modules in before.carried.items()}
+        for beside in sorted(wanted):
+            name, module = PurePosixPath(beside).name, made.project.files[beside].source.text
+            users = [path for path in made.project.importers(beside) if name not in found.get(path, ())]
+            if not self.outside(beside, made.project):
+                for path in users:
+                    found.setdefault(path, {})[name] = Carried(module)
         return found
 
-    def _inside(self, project: Project, carried: Mapping[str, Carried]) -> set[str]:
-        """The boundary modules that are no files: whoever imports one has it inside."""
-        return {path for path in map(inline.module_beside, carried) if carried.keys() >= {*project.importers(path)}}
+    def outside(self, beside: str, project: Project) -> str:
+        """Why a module cannot be inside of the scripts that use it; "" where it can."""
+        name, module = PurePosixPath(beside).name, project.files[beside].source.text
+        users = project.importers(beside)
+        if name in inline.SHARED and len(users) > 1:
+            return f"is shared by {len(users)} files"
+        if any(inline.module_beside(path, name) != beside for path in users):
+            return "is imported from another folder"
+        if not all(inline.join(project.files[path].source, {name: module}, {name: Carried(module)}) for path in users):
+            return "is not imported in one plain line"
+        return ""
+
+    def _inside(self, project: Project, carried: Mapping[str, Mapping[str, Carried]]) -> set[str]:
+        """The modules that are no files: whoever imports one has it inside."""
+        return {
+            path
+            for path in _modules_inside(carried)
+            if all(PurePosixPath(path).name in carried.get(user, ()) for user in project.importers(path))
+        }
 
     def _whole(self, read: Reading, path: str) -> Joined | None:
-        """A file with the boundary that it carries; None for one that carries none."""
+        """A file with the modules that it carries; None for one that carries none."""
         if path not in read.carried:
             return None
-        files = read.project.files
-        return inline.join(files[path].source, files[inline.module_beside(path)].source.text, read.carried[path])
+        files, carried = read.project.files, read.carried[path]
+        return inline.join(files[path].source, {name: files[inline.module_beside(path, name)].source.text for name in carried}, carried)
 
     def _obstacle(self, path: str, read: Reading) -> str:
-        if self.flags.stdin is not None and self.inline and PurePosixPath(path).name == BOUNDARY_MODULE:
+        if self.flags.stdin is not None and self.inline and PurePosixPath(path).name in inline.MODULES:
             return ""
         if self.flags.stdin is not None:
             return f"{path} cannot be written beside standard input, which is one file alone"
@@ -177,8 +193,9 @@ class Run:
         return sorted(changes, key=lambda change: (change.before is not None, change.path))
 
     def _is_changed(self, before: Reading, after: Reading, path: str) -> bool:
-        old, new = before.carried.get(path), after.carried.get(path)
-        if new is not None and (old is None or after.project.files[inline.module_beside(path)].source.text != new.module):
+        old, new = before.carried.get(path, {}), after.carried.get(path, {})
+        texts = {name: after.project.files[inline.module_beside(path, name)].source.text for name in new}
+        if any(name not in old or texts[name] != one.module for name, one in new.items()):
             return True
         return after.project.files[path].source.text != before.project.files[path].source.text
 
@@ -196,7 +213,7 @@ class Run:
         kept = {path: file for path, file in after.project.files.items() if path not in paths}
         stay = {path: before.project.files[path] for path in paths if path in before.project.files}
         beside = {path: (before if path in paths else after).project.manifests[path] for path in after.project.manifests}
-        project = Project.link({**kept, **stay}.values(), before.project.packages, beside)
+        project = Project.link({**kept, **stay}.values(), before.project.packages, beside, before.project.outside)
         carried = {path: one for path, one in after.carried.items() if path not in paths or path in before.carried}
         return dataclasses.replace(after, project=project, carried=carried), dataclasses.replace(
             fixed,
@@ -212,6 +229,27 @@ class Run:
         top = worktree.root_of(os.path.dirname(location)) or os.path.abspath(self.root)
         found = shipping.gaps(location, [os.path.abspath(self.location(user)) for user in users], top)
         return [f"{gap.what}: {self.show(os.path.relpath(gap.file, self.root))}:{gap.line}" for gap in found]
+
+    def above(self, read: Reading) -> list[str]:
+        """What is asked for outside of the given paths, and keeps or admits what the moved code does not run with."""
+        project = read.project
+        if not project.outside:
+            return []
+        seen = Project.link(project.files.values(), project.packages, project.manifests)
+        found = engine.check(
+            seen,
+            self.catalog,
+            self.era,
+            select=self.select,
+            ignore=self.ignore,
+            aim=self.aim,
+            within=lambda seen: {path: file for path, file in seen.manifests.items() if path in project.outside},
+            on_error=self.failures.append,
+        )
+        return [
+            f"{self.show(one.path)}:{seen.manifests[one.path].source.position(one.span.start).line}: {one.message}; not in the given paths"
+            for one in found
+        ]
 
     def locked(self, changes: Iterable[Change]) -> list[str]:
         """What makes the locks anew that changed files leave behind, as `uv.lock: make it again with uv lock`."""
@@ -327,6 +365,10 @@ class Run:
         except (BaselineError, UnicodeDecodeError) as error:
             raise BaselineError(f"{file}: {error}") from error
         return (key._replace(path=_relative_to(os.path.join(file.parent.absolute(), key.path), Path(self.root))) for key in keys)
+
+
+def _modules_inside(carried: Mapping[str, Iterable[str]]) -> set[str]:
+    return {inline.module_beside(path, name) for path, names in carried.items() for name in names}
 
 
 def _is_beside(path: str) -> bool:

@@ -6,44 +6,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from enum import Enum
+from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..facts.model import FileFacts, Import, Place, Requirement
 from ..rule import Aim, Applicability, Context
+from ..sdk.majors import Major
 
 if TYPE_CHECKING:
     from ..facts.versions import Bounds
     from ..project import Project
 
 SDK = "mcp"
-# The low-level server's decorators, which mcp 2 has no more.
-_DECORATED = re.compile(
-    rb"@[\w.]+\.(?:list_tools|call_tool|list_resources|list_resource_templates|read_resource|list_prompts|get_prompt|completion"
-    rb"|set_logging_level|subscribe_resource|unsubscribe_resource|progress_notification)\(\)"
-)
-# What it takes in their place.
-_GIVEN = re.compile(rb"\bon_(?:list_tools|call_tool|list_resources|list_resource_templates|read_resource|list_prompts|get_prompt)\s*=")
-# Code that asks which of both it runs with.
-_GUARDED = re.compile(
-    rb"(?m)^[ \t]*except\b[^\n]*(?:ImportError|ModuleNotFoundError|AttributeError|Exception|:[ \t]*$)"
-    rb"|\bversion\([\"']mcp[\"']\)|\bfind_spec\([\"']mcp\b"
-)
+# What a mixture counts as: code for both says what its project wants, and moved code runs with what older code is moved to.
+_ORDER = (Major.BOTH, Major.ONE, Major.TWO, Major.EITHER, Major.OTHER)
 _NAME = re.compile(r"""(?m)^name[ \t]*=[ \t]*["']([\w.-]+)["']""")
-_FROM = re.compile(r"(?m)^[ \t]*from[ \t]+(mcp[\w.]*)[ \t]+import[ \t]+(\([^)]*\)|[^\n#]*)")
-
-
-class Major(Enum):
-    """What code is written for."""
-
-    ONE = "mcp 1"
-    TWO = "mcp 2"
-    BOTH = "both"
-    EITHER = "mcp, with nothing that only one of both has"
-    OTHER = "the SDK only by way of another package"
-    NONE = "nothing of it"
 
 
 class Blocker(NamedTuple):
@@ -55,16 +33,20 @@ class Blocker(NamedTuple):
 
 
 def major(ctx: Context, path: str = "") -> Major:
-    """What the code around a file is written for: below its folder, or in the whole project where nothing there uses the SDK."""
+    """What the code is written for that a file asks things for: all below its folder that no other file asks for mcp for.
+
+    Where there is none, everything below, or around it; for a file of code, the code of its package.
+    """
+    return next((one for one in _ORDER if one in majors(ctx, path)), Major.NONE)
+
+
+def majors(ctx: Context, path: str = "") -> Mapping[Major, str]:
+    """What the files of that code are written for, with one of them for each."""
     path = path or ctx.file.source.path
     if has_block(ctx, path):
-        return _use(ctx, ctx.project.files[path])
-    folder = path.rpartition("/")[0]
-    while True:
-        found = ctx.project.remember(f"major {folder}", partial(_judged_below, ctx, folder))
-        if found is not Major.NONE or not folder:
-            return found
-        folder = folder.rpartition("/")[0]
+        return {_written_for(ctx.project, path): path}
+    folder = _home(ctx.project, path) if path in ctx.project.files else scope(path)
+    return ctx.project.remember(f"majors {folder} {_homes(ctx.project)}", partial(_found, ctx.project, folder))
 
 
 def blocked(ctx: Context) -> str:
@@ -160,13 +142,20 @@ def is_moving(ctx: Context) -> bool:
     written_for = major(ctx)
     if written_for is not Major.EITHER:
         return written_for is Major.ONE
-    asked = [bounds(one.specifier) for _, one in ctx.project.requirements.get(SDK, ())]
-    return any(limits is not None and limits.begins_before(Version(ctx.entry.data["sdk"][1])) for limits in asked)
+    path = ctx.file.source.path
+    every = ctx.project.requirements.get(SDK, ())
+    near = [(file, one) for file, one in every if is_about(ctx, file.source.path, path)]
+    limits_of = [bounds(one.specifier) for _, one in near or every]
+    return any(limits is not None and limits.begins_before(Version(ctx.entry.data["sdk"][1])) for limits in limits_of)
 
 
 def has_block(ctx: Context, path: str) -> bool:
     """Whether a file is a script that says itself what it needs, and so has an environment of its own."""
-    return path in ctx.project.files and not path.endswith("setup.py") and bool(ctx.project.of(path, Requirement))
+    return has_own_block(ctx.project, path)
+
+
+def has_own_block(project: Project, path: str) -> bool:
+    return path in project.files and not path.endswith("setup.py") and bool(project.of(path, Requirement))
 
 
 def is_about(ctx: Context, manifest: str, path: str) -> bool:
@@ -184,8 +173,8 @@ def scope(path: str) -> str:
 
 
 def is_below(path: str, folder: str) -> bool:
-    """Whether a path lies in a folder, or below it; "" is the root."""
-    return not folder or path.startswith(f"{folder}/")
+    """Whether a path lies in a folder, or below it; "" is the root, and `..` one above it."""
+    return not folder.replace("../", "").removesuffix("..") or path.startswith(f"{folder}/")
 
 
 def bounds(specifier: str) -> Bounds | None:
@@ -199,45 +188,51 @@ def uses_fastmcp_of_sdk(ctx: Context) -> bool:
     return any(str(fact.key).startswith(("mcp.server.fastmcp", "mcp.server.FastMCP")) for _, fact in ctx.project.facts(Import))
 
 
-def _judged_below(ctx: Context, folder: str) -> Major:
-    return _judged({_use(ctx, file) for at, file in ctx.project.files.items() if is_below(at, folder)})
+def _found(project: Project, folder: str) -> Mapping[Major, str]:
+    homes = _homes(project)
+    while True:
+        every = [path for path in project.files if is_below(path, folder)]
+        # A script that says itself what it needs counts only where nothing else is there: it can be run either way.
+        below = [path for path in every if not has_own_block(project, path)]
+        own = [
+            path
+            for path in below
+            if not any(_depth(home) > _depth(folder) and is_below(home, folder) and is_below(path, home) for home in homes)
+        ]
+        for paths in (own, below, every):
+            found = {_written_for(project, path): path for path in reversed(paths)}
+            found.pop(Major.NONE, None)
+            if found:
+                return found
+        if not folder or folder.startswith(".."):
+            return {}
+        folder = folder.rpartition("/")[0]
 
 
-def _judged(uses: set[Major]) -> Major:
-    if Major.BOTH in uses:
-        return Major.BOTH
-    if Major.ONE in uses:
-        return Major.ONE
-    return next((one for one in (Major.TWO, Major.EITHER, Major.OTHER) if one in uses), Major.NONE)
+def _depth(folder: str) -> int:
+    """How far a folder lies below the run's root, in characters; less than nothing above it."""
+    return -len(folder) if folder.startswith("..") else len(folder)
 
 
-def _use(ctx: Context, file: FileFacts) -> Major:
-    """What one file is written for."""
-    names = {*file.imports.values(), *(f"{star}.*" for star in file.stars)}
-    guarded = _GUARDED.search(file.source.utf8) is not None
-    if guarded:  # two imports under one name, of which the table of names has the first
-        names |= {f"{found[1]}.{name}" for found in _FROM.finditer(file.source.text) for name in re.findall(r"\w+", found[2])}
-    official = {name for name in names if name.partition(".")[0] in (SDK, "mcp_types") and not _is_own(ctx.project, name)}
-    if not official:
-        return Major.OTHER if any(name.partition(".")[0] == "fastmcp" for name in names) else Major.NONE
-    old = _has(official, ctx.entry.data["names_of_1"])
-    new = _has(official, ctx.entry.data["names_of_2"])
-    if any(name.startswith("mcp.server") for name in official):
-        old = old or _DECORATED.search(file.source.utf8) is not None
-        new = new or ctx.project.says(file.source.path, b".add_request_handler(") or _GIVEN.search(file.source.utf8) is not None
-    if old and new:
-        return Major.BOTH if guarded else Major.ONE
-    return Major.ONE if old else Major.TWO if new else Major.EITHER
+def _written_for(project: Project, path: str) -> Major:
+    found = Major.NONE if project.sdk is None else project.sdk.majors.get(path, Major.NONE)
+    file = project.files[path]
+    if found is Major.NONE and any(name.partition(".")[0] == "fastmcp" for name in (*file.imports.values(), *file.stars)):
+        return Major.OTHER
+    return found
 
 
-def _has(names: set[str], known: tuple[str, ...]) -> bool:
-    return any(name == one or name.startswith(f"{one}.") for name in names for one in known)
+def _home(project: Project, path: str) -> str:
+    """The innermost folder around a file that asks for the SDK; "" where there is none."""
+    return max((home for home in _homes(project) if is_below(path, home)), key=_depth, default="")
 
 
-def _is_own(project: Project, name: str) -> bool:
-    """Whether the project itself has a package of this name at its root."""
-    return any(
-        (found := project.module(module)) is not None and found.module == module for module in (name, name.rpartition(".")[0]) if module
+def _homes(project: Project) -> frozenset[str]:
+    """The folders whose files ask for the SDK, each for code of its own."""
+    return frozenset(
+        scope(file.source.path)
+        for file, asked in project.requirements.get(SDK, ())
+        if asked.place in (Place.DEPENDENCY, Place.EXTRA, Place.GROUP) and not has_own_block(project, file.source.path)
     )
 
 
@@ -254,7 +249,7 @@ def _capped(ctx: Context) -> Iterator[Blocker]:
     for name in sorted(names & ctx.project.requirements.keys()):
         for file, asked in ctx.project.requirements[name]:
             reason = caps(ctx, asked)
-            if reason is not None and (asked.fixed or raised(ctx, asked) is None):
+            if reason is not None and (asked.fixed or file.source.path in ctx.project.outside or raised(ctx, asked) is None):
                 yield Blocker(file, asked, reason)
 
 
@@ -263,7 +258,7 @@ def _unmet(ctx: Context) -> Iterator[Blocker]:
     for name in sorted(names & ctx.project.requirements.keys()):
         for file, asked in ctx.project.requirements[name]:
             low = floor(ctx, asked) if needs_sdk(file) else None
-            if low is not None and raises(asked, low) is not Applicability.SAFE:
+            if low is not None and (file.source.path in ctx.project.outside or raises(asked, low) is not Applicability.SAFE):
                 yield Blocker(file, asked, f"leaves no room for {name} {low}, which mcp 2.3 needs")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from mcp_migrate import catalog, engine
 from mcp_migrate.project import Project, read
-from mcp_migrate.rewrite import adapters, written
+from mcp_migrate.rewrite import adapters, module, written
 from mcp_migrate.rule import Applicability
 from mcp_migrate.source import Source
 
@@ -91,7 +91,7 @@ def test_what_is_fixed_later_uses_the_one_that_is_there() -> None:
     files = {
         "src/app/__init__.py": "",
         "src/app/server.py": "from mcp.server import Server\nserver = Server('s', version='1')\n",
-        "src/app/mcp_handlers.py": adapters.render(["tools"]),
+        "src/app/mcp_handlers.py": module.handlers(["tools"]),
         "tests/test_server.py": test,
     }
     done = fixed_paths(files)
@@ -114,7 +114,7 @@ def test_a_later_run_adds_what_is_new() -> None:
     [
         ({"server": SERVER, "mcp_handlers": "HANDLERS = {}\n"}, "mcp_handlers.py exists, and is not as `fix` writes it"),
         (
-            {"server": SERVER, "mcp_handlers": adapters.render(["tools"]).replace("anew", "again")},
+            {"server": SERVER, "mcp_handlers": module.handlers(["tools"]).replace("anew", "again")},
             "mcp_handlers.py exists, and is not as `fix` writes it",
         ),
         ({"server": f"{SERVER}\n\nmcp_handlers = []\n"}, "`mcp_handlers` means something else here"),
@@ -137,7 +137,7 @@ def test_line_ends_and_comments_stay() -> None:
 
 
 def test_the_module_itself_is_no_finding() -> None:
-    text = adapters.render([*adapters.DECORATORS.values(), "request_handler", "notification_handler", "answering", "listening"])
+    text = module.handlers([*adapters.DECORATORS.values(), "request_handler", "notification_handler", "answering", "listening"])
     project = Project.link([read(Source("mcp_handlers.py", text)), read(Source("server.py", SERVER))])
     assert [finding.path for finding in engine.check(project, CATALOG) if finding.path != "server.py"] == []
 

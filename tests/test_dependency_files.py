@@ -142,6 +142,41 @@ def test_a_silent_module_may_import_what_is_lost(run: Run, tmp_path: Path) -> No
     assert (done.status, (tmp_path / "requirements.txt").read_text()) == (0, "mcp>=2.3,<3\nhttpx\n")
 
 
+CLIENT = """import httpx
+from mcp.client.sse import sse_client
+
+
+async def main(url: str) -> None:
+    async with sse_client(url, auth=httpx.BasicAuth("me", "secret")) as streams:
+        print(streams)
+"""
+PINNED = "from mcp import McpError\n\nprint(McpError)\n"  # for mcp 1, surely
+BLOCK = '# /// script\n# dependencies = ["mcp==1.9"]\n# ///\n'
+
+
+def test_what_moves_to_the_other_library_needs_no_package_of_its_own(run: Run, tmp_path: Path) -> None:
+    lay(tmp_path, **{"client.py": CLIENT, "errors.py": PINNED, "requirements.txt": "mcp>=1.9\n"})
+    run("fix", rules=())
+    assert "httpx2.BasicAuth" in (tmp_path / "client.py").read_text()
+    assert (tmp_path / "requirements.txt").read_text() == "mcp>=2.3,<3\n"
+    assert run("check", rules=()).status == 0
+
+
+def test_what_stays_with_the_library_needs_it(run: Run, tmp_path: Path) -> None:
+    more = CLIENT + '    print(httpx.get("https://example.org").text)\n'
+    lay(tmp_path, **{"client.py": more, "errors.py": PINNED, "requirements.txt": "mcp>=1.9\n"})
+    run("fix", rules=())
+    assert "httpx2.BasicAuth" in (tmp_path / "client.py").read_text()
+    assert (tmp_path / "requirements.txt").read_text() == "mcp>=2.3,<3\nhttpx\n"
+
+
+@pytest.mark.parametrize(("more", "needs"), [("", '"mcp>=2.3,<3"'), ("    print(httpx.get(url))\n", '"mcp>=2.3,<3", "httpx"')])
+def test_a_script_needs_what_it_imports_in_the_end(run: Run, tmp_path: Path, more: str, needs: str) -> None:
+    lay(tmp_path, **{"client.py": BLOCK + CLIENT + more + PINNED})
+    run("fix", rules=())
+    assert f"# dependencies = [{needs}]\n" in (tmp_path / "client.py").read_text()
+
+
 def test_a_file_that_is_named_is_read_alone(run: Run, tmp_path: Path) -> None:
     lay(tmp_path, **{"server.py": SERVER, "requirements.txt": "mcp==1.9\n"})
     done = run("check", "requirements.txt", "--output-format", "json")
@@ -184,3 +219,59 @@ def test_libraries_are_loaded_for_files_that_need_them(tmp_path: Path) -> None:
     )
     done = subprocess.run([sys.executable, "-c", code, str(tmp_path)], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_what_lies_above_the_given_paths_tells_what_is_installed(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "src").mkdir()
+    lay(tmp_path / "src", **{"server.py": SERVER})
+    lay(tmp_path, **{"pyproject.toml": PROJECT.replace(', "httpx"', "")})
+    found = json.loads(run("check", "src", "--output-format", "json").out)["findings"]
+    assert [(one["rule"], one["path"]) for one in found] == [("MCP703", "src/server.py")]
+    assert found[0]["applicability"] == "manual"  # nothing can be added to what is no part of the run
+    lay(tmp_path, **{"pyproject.toml": PROJECT})
+    assert json.loads(run("check", "src", "--output-format", "json").out)["findings"] == []
+    done = run("fix", "src", rules=())
+    assert (tmp_path / "pyproject.toml").read_text() == PROJECT
+    assert "MCPServer" in (tmp_path / "src" / "server.py").read_text()
+    assert "pyproject.toml:4: `mcp>=1.9` admits mcp 1, which the moved code does not run with; not in the given paths" in done.out
+
+
+def test_what_blocks_above_the_given_paths_blocks(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "src").mkdir()
+    lay(tmp_path / "src", **{"server.py": SERVER})
+    lay(tmp_path, **{"pyproject.toml": BLOCKED})
+    run("fix", "src", rules=())
+    assert (tmp_path / "src" / "server.py").read_text() == SERVER
+    monkeypatch.chdir(tmp_path / "src")
+    done = run("fix", rules=())
+    assert (tmp_path / "src" / "server.py").read_text() == SERVER
+    assert "langchain-mcp-adapters" in done.out
+
+
+def test_another_project_further_up_says_nothing(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "inner" / "src").mkdir(parents=True)
+    lay(tmp_path / "inner" / "src", **{"server.py": SERVER})
+    lay(tmp_path / "inner", **{"pyproject.toml": PROJECT})
+    lay(tmp_path, **{"pyproject.toml": BLOCKED})
+    run("fix", "inner/src", rules=())
+    assert "MCPServer" in (tmp_path / "inner" / "src" / "server.py").read_text()
+
+
+def test_comments_above_the_given_paths_are_nobodys_business(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "src").mkdir()
+    lay(tmp_path / "src", **{"server.py": SERVER})
+    lay(tmp_path, **{"pyproject.toml": f"# mcp-migrate: ignore-file\n{MOVED}"})
+    assert json.loads(run("check", "src", "--output-format", "json").out)["findings"] == []
+
+
+def test_a_package_of_the_project_that_is_called_as_the_sdk_is_known_from_above(run: Run, tmp_path: Path) -> None:
+    for name in ("mcp", "tests"):
+        (tmp_path / name).mkdir()
+    lay(tmp_path / "mcp", **{"__init__.py": "", "types.py": "class Tool:\n    inputSchema = {}\n"})
+    test = "from mcp.types import Tool\n\n\ndef test_it() -> None:\n    tool: Tool = Tool()\n    assert tool.inputSchema == {}\n"
+    lay(tmp_path / "tests", **{"test_types.py": test})
+    lay(tmp_path, **{"setup.cfg": "[metadata]\nname = own\n"})
+    assert run("check", "tests", rules=()).out.startswith("No findings")
+    (tmp_path / "mcp" / "types.py").unlink()
+    (tmp_path / "mcp" / "__init__.py").unlink()
+    assert not run("check", "tests", rules=()).out.startswith("No findings")

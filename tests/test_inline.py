@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import runpy
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,6 +19,7 @@ from servers import MODERN, ROOT, Client, Hosts, Server, copy, dialogue, load, m
 
 CLIENTS = ROOT / "tests" / "clients"
 SERVERS = [server for server in load() if server.fix == "migrates" and not server.http]
+NAME = inline.BOUNDARY_MODULE
 MODULE = render(frozenset({Part.BOUNDARY}))
 SCRIPT = """\
 #!/usr/bin/env python3
@@ -60,9 +63,15 @@ def client(request: pytest.FixtureRequest, hosts: Hosts) -> Iterator[tuple[int, 
 
 
 def inlined(text: str, module: str = MODULE) -> str:
-    joined = join(Source("server.py", text), module, Carried(module))
+    joined = join(Source("server.py", text), {NAME: module}, {NAME: Carried(module)})
     assert joined is not None
     return joined.source.text
+
+
+def parted(text: str) -> tuple[Source, Carried]:
+    script, carried = split(Source("server.py", text))
+    assert [*carried] == [NAME]
+    return script, carried[NAME]
 
 
 @pytest.mark.parametrize("parts", [{Part.BOUNDARY}, {*Part}], ids=["one", "all"])
@@ -86,31 +95,31 @@ def test_the_block_stands_behind_the_imports_before_what_uses_it():
 @pytest.mark.parametrize("newline", ["\n", "\r\n"])
 def test_what_is_taken_apart_is_put_together_again(newline):
     text = inlined(SCRIPT.replace("\n", newline))
-    script, carried = split(Source("server.py", text))
+    script, carried = parted(text)
     assert carried.module == MODULE.replace("\n", newline)
     assert "from mcp_stateless import Stateless" in script.text
     assert "def _mcp_stateless" not in script.text
-    assert join(script, carried.module, carried).source.text == text
+    assert join(script, {NAME: carried.module}, {NAME: carried}).source.text == text
     assert text.count("\r") == (text.count("\n") if newline == "\r\n" else 0)
 
 
 def test_the_block_grows_when_the_module_gets_parts():
-    script, carried = split(Source("server.py", inlined(SCRIPT)))
+    script, carried = parted(inlined(SCRIPT))
     larger = render(frozenset({Part.BOUNDARY, Part.LOGGING}))
-    grown = join(script, larger, carried).source
-    assert split(grown)[1].module == larger
+    grown = join(script, {NAME: larger}, {NAME: carried}).source
+    assert parted(grown.text)[1].module == larger
     assert grown.text.count("def _mcp_stateless") == 1
 
 
 def test_a_block_that_somebody_has_changed_is_no_longer_ours():
     changed = inlined(SCRIPT).replace("_REMOVED = {", "_REMOVED = {'x', ")
-    script, carried = split(Source("server.py", changed))
+    script, carried = parted(changed)
     assert carried.module != MODULE
-    assert join(script, carried.module, carried).source.text == changed
+    assert join(script, {NAME: carried.module}, {NAME: carried}).source.text == changed
 
 
 def test_spans_of_the_script_are_told_in_the_whole_text():
-    joined = join(Source("server.py", SCRIPT), MODULE, Carried(MODULE))
+    joined = join(Source("server.py", SCRIPT), {NAME: MODULE}, {NAME: Carried(MODULE)})
     source = Source("server.py", SCRIPT)
     for word in ("json", "VERSION", "def handle"):
         start = source.utf8.index(word.encode())
@@ -130,7 +139,7 @@ def test_spans_of_the_script_are_told_in_the_whole_text():
     ids=["alias", "either", "second import", "taken name", "broken", "no import"],
 )
 def test_what_cannot_carry_its_boundary_is_left(text):
-    assert join(Source("server.py", text), MODULE, Carried(MODULE)) is None
+    assert join(Source("server.py", text), {NAME: MODULE}, {NAME: Carried(MODULE)}) is None
 
 
 @one_by_one
@@ -205,3 +214,144 @@ def test_servers_that_share_a_module_keep_it_where_one_cannot_carry_it(tmp_path:
     done = migrate("fix", "--inline", ".", cwd=tmp_path)
     assert "not inside: mcp_stateless.py" in done.stdout
     assert sorted(texts(tmp_path)) == ["mcp_stateless.py", "one.py", "other.py", "third.py"]
+
+
+LOW_LEVEL = """\
+# /// script
+# dependencies = ["mcp>=1.9"]
+# ///
+import asyncio
+
+from mcp.server import Server
+from mcp.server.stdio import stdio_server
+from mcp.types import TextContent, Tool
+
+server = Server("notes")
+
+
+@server.list_tools()
+async def list_tools() -> list[Tool]:
+    return [Tool(name="echo", inputSchema={"type": "object", "required": ["text"]})]
+
+
+@server.call_tool()
+async def call_tool(name: str, arguments: dict) -> list[TextContent]:
+    return [TextContent(type="text", text=arguments["text"])]
+
+
+async def main() -> None:
+    async with stdio_server() as (read, write):
+        await server.run(read, write, server.create_initialization_options())
+
+
+if __name__ == "__main__":
+    asyncio.run(main())
+"""
+ASKING = """\
+from mcp.server.fastmcp import Context, FastMCP
+from pydantic import BaseModel
+
+mcp = FastMCP("desk")
+
+
+class Yes(BaseModel):
+    yes: bool
+
+
+@mcp.tool()
+async def book(day: str, ctx: Context) -> str:
+    reply = await ctx.elicit(f"Book {day}?", Yes)
+    if reply.action != "accept":
+        return "no"
+    again = await ctx.elicit(f"Surely {day}?", Yes)
+    return again.action
+"""
+CONNECTING = """\
+from mcp.client.streamable_http import streamablehttp_client
+
+open_stream = streamablehttp_client
+"""
+CALLS = """
+import asyncio, runpy, sys, mcp
+from mcp import types
+names = runpy.run_path(sys.argv[1])
+async def answer(context, params):
+    return types.ElicitResult(action="accept", content={"yes": True})
+async def main():
+    for mode in ("legacy", "auto"):
+        async with mcp.Client(names[sys.argv[2]], elicitation_callback=answer, mode=mode) as client:
+            for arguments in ({"text": "a", "day": "Monday"}, {}):
+                print((await client.call_tool(sys.argv[3], arguments)).content[0].text)
+asyncio.run(main())
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "module", "call", "told"),
+    [
+        (LOW_LEVEL, "mcp_handlers", ("server", "echo"), "a\nInput validation error: 'text' is a required property\n"),
+        (ASKING, "mcp_questions", ("mcp", "book"), "accept\n"),
+        (CONNECTING, "mcp_http", (), ""),
+    ],
+    ids=["handlers", "questions", "connections"],
+)
+def test_a_script_on_the_sdk_carries_what_it_needs(text: str, module: str, call: tuple[str, ...], told: str, tmp_path: Path) -> None:
+    script = tmp_path / "server.py"
+    script.write_text(text)
+    migrate("fix", "--inline", ".", cwd=tmp_path)
+    first = script.read_text()
+    assert [*texts(tmp_path)] == ["server.py"]
+    assert first.count(f"def _{module}():") == 1
+    assert f"import {module}\n" not in first
+    for flags in ((), ("--inline",)):
+        again = migrate("fix", *flags, ".", cwd=tmp_path)
+        assert texts(tmp_path) == {"server.py": first}, again.stdout
+    code = CALLS if call else "import runpy, sys\nassert callable(runpy.run_path(sys.argv[1])['open_stream'])"
+    done = subprocess.run([sdk.python(2), "-W", "ignore", "-c", code, str(script), *call], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count(told.splitlines()[0] if told else "") >= 1
+    for line in told.splitlines():
+        assert done.stdout.count(f"{line}\n") == 2, done.stdout
+
+
+def test_a_block_of_handlers_grows_with_the_script(tmp_path: Path) -> None:
+    script = tmp_path / "server.py"
+    script.write_text(LOW_LEVEL)
+    migrate("fix", "--inline", ".", cwd=tmp_path)
+    more = "@server.list_prompts()\nasync def list_prompts():\n    return []\n\n\nasync def main()"
+    script.write_text(script.read_text().replace("async def main()", more))
+    migrate("fix", ".", cwd=tmp_path)
+    assert [*texts(tmp_path)] == ["server.py"]
+    assert "parts: tools prompts;" in script.read_text()
+    assert script.read_text().count("def _mcp_handlers():") == 1
+
+
+def test_what_several_files_share_is_no_part_of_one(tmp_path: Path) -> None:
+    (tmp_path / "server.py").write_text(LOW_LEVEL)
+    (tmp_path / "more.py").write_text(
+        "from mcp.types import Prompt\nfrom server import server\n\n\n@server.list_prompts()\nasync def list_prompts() -> list[Prompt]:\n    return []\n"
+    )
+    done = migrate("fix", "--inline", ".", cwd=tmp_path)
+    assert sorted(texts(tmp_path)) == ["mcp_handlers.py", "more.py", "server.py"]
+    assert "not inside: mcp_handlers.py is shared by 2 files" in done.stdout
+
+
+def test_a_script_on_standard_input_can_carry_what_it_needs_of_the_sdk() -> None:
+    done = migrate("fix", "--inline", "-", cwd=ROOT, given=LOW_LEVEL)
+    assert done.stdout.count("def _mcp_handlers():") == 1
+    alone = migrate("fix", "-", cwd=ROOT, given=LOW_LEVEL)
+    assert "mcp_handlers" not in alone.stdout
+    assert "mcp_handlers.py cannot be written beside standard input" in alone.stderr
+
+
+@pytest.mark.parametrize("name", ["plain_functions", "pipe_methods", "urllib_messages"])
+def test_a_client_carries_its_boundary(name: str, tmp_path: Path) -> None:
+    script = tmp_path / "client.py"
+    script.write_text((ROOT / "fixtures" / "clients" / name / "before.py").read_text())
+    migrate("fix", "--inline", ".", cwd=tmp_path)
+    first = script.read_text()
+    assert [*texts(tmp_path)] == ["client.py"]
+    assert first.count("def _mcp_stateless_client():") == 1
+    assert callable(runpy.run_path(str(script), run_name="client")["Era"])
+    migrate("fix", ".", cwd=tmp_path)
+    assert texts(tmp_path) == {"client.py": first}

@@ -36,7 +36,7 @@ LAYERS: dict[str, set[str]] = {
     "rewrite.lines": {"source", "facts", "rewrite.edits"},
     "rewrite.cut": TREE | {"rewrite.lines"},
     "rewrite.written": {"runtime"},
-    "rewrite.module": {"__version__", "rewrite.joined", "rewrite.written"},
+    "rewrite.module": {"__version__", "facts", "rewrite.joined", "rewrite.written"},
     "rewrite.joined": set(),
     "rewrite.calls": CUT | {"rewrite.cut"},
     "rewrite.renames": CUT | {"rewrite.cut", "facts.model", "sdk", "rule"},  # who may ask for a name is the typed wing's to say
@@ -54,9 +54,9 @@ LAYERS: dict[str, set[str]] = {
     "rewrite": CUT | {"facts", "rule", "runtime"},  # the boundary's verbs read chains and speak in needs
     "rewrite.servers": TREE | {"facts", "rule", "runtime", "project", "rewrite"},  # a server may be spread over files
     "rewrite.clients": TREE | {"facts", "rule", "project", "rewrite"},  # as servers, it asks the project where a file is run from
-    "rewrite.connections": {"source", "facts", "rewrite.edits", "rewrite.homes", "rewrite.written", "project", "rule", "__version__"},
+    "rewrite.connections": {"source", "facts", "rewrite.edits", "rewrite.homes", "rewrite.module", "project", "rule"},
     "rewrite.adapters": CUT
-    | {"facts", "rule", "project", "sdk", "__version__", "rewrite.homes", "rewrite.written"},  # one module serves a project
+    | {"facts", "rule", "project", "sdk", "rewrite.homes", "rewrite.module", "rewrite.written"},  # one module serves a project
     "catalog": {"facts.model", "rule"},
     "selection": {"rule"},
     "bystanders": set(),
@@ -74,7 +74,7 @@ LAYERS: dict[str, set[str]] = {
     "cli": {"*"},
     "terminal": {"baseline", "config", "discover", "selection", "report"},  # the errors that its users can act on
     "run": {"*"},  # what `cli` asks for in one word; it reads the disk and writes nothing
-    "reading": CHECK | {"discover", "house", "manifests", "project", "feeders", "inline"},
+    "reading": CHECK | {"discover", "house", "manifests", "project", "feeders", "inline", "sdk"},
     "inline": {"source", "facts", "rewrite.edits", "rewrite.module"},
     "feeders": {"facts", "project"},
     "sieve": {"source", "rule", "baseline", "house", "suppress"},

@@ -137,15 +137,25 @@ def test_a_test_is_read_that_calls_what_asks_its_client(tmp_path, server, known)
 
 
 @pytest.mark.parametrize(
-    ("text", "known"),
+    ("path", "text", "known"),
     [
-        ("from tools import made\n\n\ndef test_it(): assert made().inputSchema\n", True),
-        ("from tools import made\n\n\ndef test_it(): assert made().name\n", False),
-        ("from other import made\n\n\ndef test_it(): assert made().inputSchema\n", False),
+        ("tests/test_tools.py", "from app.tools import TOOL\nassert TOOL.inputSchema\n", True),
+        ("tests/test_tools.py", "from unittest.mock import patch\nimport app.tools\n\nwith patch('app.tools.McpError'): pass\n", True),
+        ("app/more.py", "from .tools import server\n@server.list_prompts()\nasync def f(): ...\n", True),
+        ("tests/test_tools.py", "from app.tools import TOOL\nassert TOOL\n", False),
+        ("tests/test_other.py", "from app.other import THING\nassert THING.inputSchema\n", False),
+        ("tests/test_other.py", "# from app.tools import TOOL\nassert THING.inputSchema\n", False),
     ],
-    ids=["a field", "another field", "of nobody"],
+    ids=["field", "patch", "decorator", "no use", "other module", "comment"],
 )
-def test_what_reads_fields_of_what_a_module_of_the_project_makes_is_read(tmp_path, text, known):
-    (tmp_path / "tools.py").write_text("from mcp.types import Tool\n\n\ndef made(): return Tool(name='a', inputSchema={})\n")
-    (tmp_path / "test_it.py").write_text(text)
-    assert ("test_it.py" in gather(tmp_path).project.files) is known
+def test_what_takes_values_of_the_sdk_from_the_project_is_read(tmp_path, path, text, known):
+    files = {
+        "app/__init__.py": "",
+        "app/tools.py": "from mcp.types import Tool\n\nTOOL = Tool(name='a', inputSchema={})\n",
+        "app/other.py": "THING = 1\n",
+        path: text,
+    }
+    for name, content in files.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(content)
+    assert (path in gather(tmp_path).project.files) is known

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import functools
 import json
+import re
 import subprocess
+import sys
 from collections.abc import Mapping
 from typing import Any
 
@@ -14,24 +17,13 @@ from mcp_migrate import catalog
 from mcp_migrate.facts import versions
 from mcp_migrate.facts.borrowed import BORROWED
 from mcp_migrate.facts.versions import Version, from_poetry
+from mcp_migrate.rewrite import written
 
 DATA: Mapping[str, tuple[str, ...]] = catalog.load().entries[0].data
 
 ASK = """
-import importlib, importlib.metadata as m, json, sys
+import importlib.metadata as m, json
 mcp = m.distribution("mcp")
-def there(name):
-    try:
-        importlib.import_module(name)
-        return True
-    except ImportError as error:
-        if "websockets" in str(error):
-            return True
-    head, _, last = name.rpartition(".")
-    try:
-        return hasattr(importlib.import_module(head), last)
-    except (ImportError, ValueError):
-        return False
 print(json.dumps({
     "version": mcp.version,
     "python": mcp.metadata["Requires-Python"],
@@ -40,15 +32,13 @@ print(json.dumps({
     "installed": sorted({d.metadata["Name"].lower().replace("_", "-") for d in m.distributions()} - {"pip", "setuptools", "mcp-migrate"}),
     "pinned": [d.metadata["Name"].lower().replace("_", "-") + "==" + d.version for d in m.distributions()],
     "modules": sorted(m.packages_distributions()) if hasattr(m, "packages_distributions") else None,
-    "names": {name: there(name) for name in json.loads(sys.argv[1])},
 }))
 """
 
 
 @functools.cache
 def release(major: int) -> Any:
-    names = json.dumps([*DATA["names_of_1"], *DATA["names_of_2"]])
-    done = subprocess.run([sdk.python(major), "-W", "ignore", "-c", ASK, names], capture_output=True, text=True, check=True)
+    done = subprocess.run([sdk.python(major), "-W", "ignore", "-c", ASK], capture_output=True, text=True, check=True)
     return json.loads(done.stdout.splitlines()[-1])
 
 
@@ -102,12 +92,6 @@ def test_the_oldest_python_is_that_of_the_metadata() -> None:
     assert release(2)["python"] == f">={DATA['python'][0]}"
 
 
-@pytest.mark.parametrize("major", [1, 2])
-def test_a_name_that_tells_the_release_is_in_that_one_alone(major: int) -> None:
-    for told, names in ((1, DATA["names_of_1"]), (2, DATA["names_of_2"])):
-        assert {name: release(major)["names"][name] for name in names} == dict.fromkeys(names, told == major)
-
-
 @pytest.mark.parametrize(
     ("specifier", "admits", "refuses"),
     [
@@ -150,3 +134,33 @@ def test_bounds_are_what_an_installer_admits(specifier: str, admits: list[str], 
 )
 def test_a_constraint_of_poetry_is_spelled_as_pip_does(spelled: str, specifier: str | None) -> None:
     assert from_poetry(spelled) == specifier
+
+
+@pytest.mark.parametrize("name", ["mcp_handlers.py", "mcp_questions.py", "mcp_http.py", "mcp_stateless.py", "mcp_stateless_client.py"])
+def test_what_written_modules_import_comes_with_mcp_2(name: str) -> None:
+    tree = ast.parse(written.source(name))
+    named = [node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+    named += [alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names]
+    always = {re.split(r"[^\w.-]", line)[0] for line in release(2)["requires"] if "extra ==" not in line}
+    assert {"httpx2", "jsonschema", "pydantic"} <= always
+    assert {one.partition(".")[0] for one in named} - {*sys.stdlib_module_names} <= always | {"mcp"}
+
+
+def test_what_is_told_to_warn_does_so_in_mcp_2_alone() -> None:
+    entry = catalog.load().rule("warnings_as_errors")
+    assert entry is not None
+    code = (
+        "import functools, importlib, json, sys\nfound = {}\n"
+        "for name in json.loads(sys.argv[1]):\n"
+        "    module, owner, last = name.rsplit('.', 2)\n"
+        "    found[name] = hasattr(getattr(getattr(importlib.import_module(module), owner), last), '__deprecated__')\n"
+        "print(json.dumps(found))"
+    )
+    for major, warns in ((1, False), (2, True)):
+        moved = [name.replace("fastmcp.server", "mcpserver.context") if major == 2 else name for name in entry.data["deprecated"]]
+        done = subprocess.run([sdk.python(major), "-c", code, json.dumps(moved)], capture_output=True, text=True, check=True)
+        assert json.loads(done.stdout) == dict.fromkeys(moved, warns)
+    (line,) = entry.data["filter"]
+    action, _, category = line.partition("::")
+    assert action == "default"
+    subprocess.run([sdk.python(2), "-c", f"import mcp; assert issubclass({category}, UserWarning)"], check=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Mapping
 
 import pytest
@@ -10,7 +11,7 @@ from mcp_migrate import catalog, engine
 from mcp_migrate.manifests import files as manifests
 from mcp_migrate.project import Project, read
 from mcp_migrate.rewrite import written
-from mcp_migrate.rule import Entry, Era, Finding
+from mcp_migrate.rule import Applicability, Entry, Era, Finding
 from mcp_migrate.source import Source
 
 CATALOG = catalog.load()
@@ -69,6 +70,17 @@ def test_every_rule_has_a_case_that_it_finds_and_one_that_it_must_leave_alone(en
     assert len(own) > len(silent)
 
 
+@pytest.mark.parametrize("case", [case for case in CASES if case.pack in ("mcp2", "deps")], ids=lambda case: case.id)
+def test_check_says_what_fix_does_also_where_the_names_that_it_needs_are_taken(case: Case) -> None:
+    before = {path: plain(text) for path, text in case.before().items()}
+    assert_agree(before, case.rule)
+    made = engine.fix(link(before), CATALOG, select=[case.rule])
+    new = {name for path, text in before.items() if path in made.texts for name in imported(made.texts[path]) - imported(text)}
+    for name in sorted(new):
+        for taking in (f"{name} = object()\n", f"def shadow({name}=None):\n    return {name}\n"):
+            assert_agree({path: f"{text}\n\n{taking}" if path.endswith(".py") else text for path, text in before.items()}, case.rule)
+
+
 def test_every_fixture_belongs_to_a_rule() -> None:
     known = {(entry.pack, entry.name) for entry in ENTRIES}
     folders = {(folder.parent.name, folder.name) for folder in FIXTURES.glob("*/*") if folder.is_dir() and folder.parent.name not in OTHERS}
@@ -80,6 +92,23 @@ def link(before: Mapping[str, str]) -> Project:
     sources = [Source(path, plain(text)) for path, text in before.items()]
     beside = {source.path: manifests.read(source) for source in sources if manifests.kind_of(source.path) is not None}
     return Project.link((read(source) for source in sources if source.path not in beside), manifests=beside)
+
+
+def assert_agree(before: Mapping[str, str], rule: str) -> None:
+    project = link(before)
+    by_hand = [finding for finding in engine.check(project, CATALOG, select=[rule]) if finding.applicability is not Applicability.SAFE]
+    fixed = engine.fix(project, CATALOG, select=[rule])
+    assert fixed.dropped == ()
+    assert sorted((one.rule, one.path) for one in fixed.remaining) == sorted((one.rule, one.path) for one in by_hand)
+
+
+def imported(text: str) -> set[str]:
+    """The names that the imports of a module give; of a text that is none, nothing."""
+    try:
+        nodes = ast.walk(ast.parse(text))
+    except SyntaxError:
+        return set()
+    return {alias.asname or alias.name for node in nodes if isinstance(node, ast.Import | ast.ImportFrom) for alias in node.names}
 
 
 def found(project: Project, findings: list[Finding]) -> list[Mark]:

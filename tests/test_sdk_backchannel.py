@@ -12,7 +12,7 @@ import sdk
 from fixture_cases import FIXTURES, plain
 from mcp_migrate import catalog, engine
 from mcp_migrate.project import Project, read
-from mcp_migrate.rewrite import rounds
+from mcp_migrate.rewrite import module
 from mcp_migrate.source import Source
 
 CATALOG = catalog.load()
@@ -167,7 +167,7 @@ print(json.dumps(asyncio.run(asyncio.wait_for(main(), 20))))
 
 
 def test_the_module_is_that_of_the_package() -> None:
-    text = rounds.render()
+    text = module.questions()
     assert "def asks(" in text
     assert "def asker(" in text
     compile(text, "mcp_questions.py", "exec")

@@ -128,10 +128,10 @@ def of_version_2(name: str, answer: dict[str, Any]) -> dict[str, Any]:
     ],
 )
 def test_every_part_of_the_module_stands_alone(parts: str, tmp_path: Path) -> None:
-    from mcp_migrate.rewrite import adapters, written
+    from mcp_migrate.rewrite import adapters, module, written
 
-    text = adapters.render(parts.split())
-    assert written.parts(text) == tuple(part for part in adapters._ORDER if part in parts.split())
+    text = module.handlers(parts.split())
+    assert written.parts(text) == tuple(part for part in module.HANDLER_PARTS if part in parts.split())
     (tmp_path / adapters.FILE_NAME).write_text(text, encoding="utf-8")
     ruff = subprocess.run([sys.executable, "-m", "ruff", "check", "--isolated", "--select", "F", tmp_path], capture_output=True, text=True)
     assert ruff.returncode == 0, ruff.stdout
@@ -140,9 +140,9 @@ def test_every_part_of_the_module_stands_alone(parts: str, tmp_path: Path) -> No
 
 
 def test_the_module_has_the_types_of_the_sdk(tmp_path: Path) -> None:
-    from mcp_migrate.rewrite import adapters
+    from mcp_migrate.rewrite import adapters, module
 
-    (tmp_path / adapters.FILE_NAME).write_text(adapters.render(adapters._ORDER), encoding="utf-8")
+    (tmp_path / adapters.FILE_NAME).write_text(module.handlers(module.HANDLER_PARTS), encoding="utf-8")
     (tmp_path / "server.py").write_text(
         "from mcp import types\nfrom mcp.server import Server\n\nimport mcp_handlers\n\nserver = Server('s')\n\n\n"
         "@mcp_handlers.list_tools(server)\nasync def tools() -> list[types.Tool]:\n    return []\n\n\n"
@@ -204,8 +204,8 @@ asyncio.run(main())
 
 
 def test_a_client_hears_of_what_it_lacks_and_the_model_of_the_rest(tmp_path: Path) -> None:
-    from mcp_migrate.rewrite import adapters
+    from mcp_migrate.rewrite import adapters, module
 
-    (tmp_path / adapters.FILE_NAME).write_text(adapters.render(["tools"]), encoding="utf-8")
+    (tmp_path / adapters.FILE_NAME).write_text(module.handlers(["tools"]), encoding="utf-8")
     done = subprocess.run([sdk.python(2), "-c", REFUSING], cwd=tmp_path, capture_output=True, text=True)
     assert done.stdout.split() == ["True", "-32021"], done.stderr

@@ -270,11 +270,14 @@ def test_a_package_called_mcp_further_down_hides_nothing() -> None:
         ("try:\n    from mcp.server.mcpserver import MCPServer as M\nexcept ImportError:\n    from mcp.server.fastmcp import FastMCP as M\nM('x')\n", False),
         ("try:\n    from mcp import McpError\nexcept ImportError:\n    from mcp import MCPError as McpError\n", False),
         ("if V2:\n    from mcp.server.mcpserver import MCPServer as M\nelse:\n    from mcp.server.fastmcp import FastMCP as M\n", False),
+        ("try:\n    from mcp import McpError as A\nexcept ImportError:\n    A = None\ntry:\n    from mcp import MCPError as B\nexcept ImportError:\n    B = None\n", False),
+        ("V = version('mcp')\ndef a():\n    from mcp import McpError\ndef b():\n    from mcp import MCPError\n", False),
+        ("def a():\n    from mcp import McpError\ndef b():\n    from mcp import MCPError\n", True),
         ("try:\n    from mcp.server.fastmcp import FastMCP\nexcept ImportError:\n    from fastmcp import FastMCP\n", True),
         ("try:\n    from mcp.server.fastmcp import FastMCP\nexcept ImportError:\n    FastMCP = None\n", True),
         ("try:\n    from mcp.server.fastmcp import FastMCP\nexcept ImportError:\n    from mcp.server import FastMCP\n", True),
     ],
-    ids=["try", "error", "if", "other library", "none", "older place"],
+    ids=["try", "error", "if", "a guard each", "asked", "not asked", "other library", "none", "older place"],
 )  # fmt: skip
 def test_code_for_both_majors_is_left_alone(text: str, seen: bool) -> None:
     assert bool(symbols(text)) is seen
@@ -287,6 +290,9 @@ def test_code_for_both_majors_is_left_alone(text: str, seen: bool) -> None:
         ("from mcp import Client\n", True),
         ("from mcp.types import Tool\ndef f(t: Tool):\n    return t.input_schema\n", True),
         ("from mcp.server import Server\nServer('x', on_list_tools=1)\n", True),
+        ("from mcp_types import Tool\n", True),
+        ("from mcp.server import Server\ns = Server('x')\ns.add_request_handler('ping', 1, 2)\n", True),
+        ("from mcp.server import Server\ns = Server('x')\n@s.list_tools()\ndef f(): ...\n", False),
         ("from mcp.types import Tool\n", False),
         ("from mcp.types import Tool\ndef f(t: Tool):\n    return t.inputSchema\n", False),
         ("from mcp import McpError\nfrom mcp.types import REQUEST_TIMEOUT\n", False),
@@ -297,6 +303,15 @@ def test_the_major_that_a_file_is_written_for(text: str, moved: bool) -> None:
     project = Project.link([read(Source("app.py", text))])
     assert project.sdk is not None
     assert project.sdk.is_moved("app.py") is moved
+
+
+def test_a_file_without_a_sign_is_as_those_beside_it_are() -> None:
+    plain = "from mcp.types import LATEST_PROTOCOL_VERSION\n"
+    new, old = "from mcp.server.mcpserver import MCPServer\n", "from mcp.server.fastmcp import FastMCP\n"
+    files = {"new/a.py": new, "new/b/c.py": plain, "old/a.py": old, "old/b.py": plain, "d.py": plain}
+    project = Project.link(read(Source(path, text)) for path, text in files.items())
+    assert project.sdk is not None
+    assert [path for path in files if project.sdk.is_moved(path)] == ["new/a.py", "new/b/c.py"]
 
 
 def test_a_file_without_a_sign_is_as_the_others_are() -> None:

@@ -92,7 +92,7 @@ def _is_carried(argument: ast.expr, call: Call, calls: list[Call]) -> bool:
 
 def _is_brought(statement: ast.AST, place: Place, calls: list[Call]) -> bool:
     """Whether a statement gives None, a value that came with a reply, or what the handshake opens."""
-    if statement in handshake(place.unit.module):
+    if statement in place.unit.module.once(handshake):
         return True
     match statement:
         case ast.Assign(value=value) | ast.AnnAssign(value=ast.expr() as value):

@@ -122,6 +122,8 @@ def uses(name: str, module: Module) -> Iterator[tuple[ast.expr, Use]]:
 
 
 def _kept(module: Module, key: str, here: Callable[[Function], bool]) -> Iterator[Stored]:
+    if key.encode() not in module.source.utf8:
+        return
     for function in module.functions.values():
         if not here(function) or not (held := _holders(key, function, module)):
             continue

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from typing import NamedTuple, Protocol, TypeGuard
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeGuard
 
 from ..source import Source
 from .functions import GIVING, Def, Function, Module, read, targets, walk
@@ -15,6 +15,9 @@ from .mask import parse
 from .model import Ref, Value
 from .names import Names
 from .syntax import descend
+
+if TYPE_CHECKING:
+    from .endpoints import Endpoint
 
 _MAX_DEPTH = 8
 _NAMING = GIVING | {ast.ExceptHandler, ast.Import, ast.ImportFrom, ast.MatchAs, ast.MatchStar}
@@ -91,6 +94,16 @@ class Unit:
     def fills(self) -> tuple[tuple[Place, ast.Assign | ast.Call], ...]:
         """What may put something into a table: `x[...] = y`, `x.update(...)` and `x.setdefault(...)`."""
         return tuple((place, node) for place in self.places for node in place.nodes if _is_fill(node))
+
+    @cached_property
+    def named(self) -> dict[str, list[ast.Name | ast.Attribute]]:
+        """The names and attributes that are read, by their text or last part."""
+        found: dict[str, list[ast.Name | ast.Attribute]] = {}
+        spelled: list[ast.Name | ast.Attribute] = [*self.module.nodes(ast.Name), *self.module.nodes(ast.Attribute)]
+        for node in spelled:
+            if isinstance(node.ctx, ast.Load):
+                found.setdefault(last(node), []).append(node)
+        return found
 
     @cached_property
     def mentions(self) -> dict[str, list[tuple[Place, ast.Call]]]:
@@ -171,6 +184,7 @@ class Code:
     _over: set[ast.AST] = field(default_factory=set)  # calls that hand functions on to where they are called
     _given: dict[tuple[Place, str], Place | Class | None] = field(default_factory=dict)
     _reachable: dict[Place, tuple[Place, ...]] = field(default_factory=dict)
+    endpoints: dict[Place, Endpoint | None] = field(default_factory=dict)  # what `endpoints.of` has found
 
     def unit(self, name: str) -> Unit | None:
         if name not in self._units:

@@ -12,7 +12,7 @@ from .borrowed import BORROWED
 from .expressions import Expressions
 from .functions import read
 from .gates import HOSTS, WRAPS, boundaries, gates, is_boundary_module
-from .kept import keep
+from .kept import keep, keep_tree
 from .mask import parse
 from .model import Borrowed, Class, FileFacts, Import, Ref, Role, Route, Store, Use, Value
 from .names import Names, local_names
@@ -48,6 +48,8 @@ def collect(source: Source, module: str, *, package: bool = False) -> FileFacts:
     behind = boundaries(functions, walk.names.imports) if functions is not None and wired else None
     if functions is not None:
         keep(functions, walk.names)
+    if words.imports_sdk(source.utf8):
+        keep_tree(source, tree)
     return FileFacts(
         source=source,
         module=module,

@@ -77,6 +77,12 @@ def of(code: Code, place: Place) -> Endpoint | None:
     """The endpoint that a function is, if it is one."""
     if place.function is None:
         return None
+    if place not in code.endpoints:
+        code.endpoints[place] = _endpoint(code, place)
+    return code.endpoints[place]
+
+
+def _endpoint(code: Code, place: Place) -> Endpoint | None:
     routed = [*_decorated(code, place), *_registered(code, place)]
     if routed:
         first = routed[0]

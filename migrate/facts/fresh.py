@@ -54,7 +54,7 @@ def fresh(code: Code, model: Sessionless, current: str) -> list[Fresh]:
 def _made(code: Code, model: Sessionless) -> Iterator[tuple[Place, ast.Call | ast.Dict]]:
     """Where the handshake makes a session: an object of the project's, or a dict, by the name of a session or under its id."""
     for unit in dict.fromkeys(place.unit for place in model.inside):
-        region, values = handshake(unit.module), Values(unit.module)
+        region, values = unit.module.once(handshake), Values(unit.module)
         for place in unit.places:
             for node in place.nodes:
                 match node:

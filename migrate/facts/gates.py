@@ -111,7 +111,7 @@ def refusals(module: Module) -> Iterator[Condition]:
 
 def _marked(module: Module) -> Iterator[Condition]:
     """What refuses as long as something is empty that only the handshake fills, whatever it is called and however it is kept."""
-    own = handshake(module)
+    own = module.once(handshake)
     marks = _marks(module, own)
     if not marks:
         return
@@ -253,13 +253,16 @@ def handshake(module: Module) -> frozenset[ast.AST]:
             inside.update(n for statement in case.body for n in walk(statement))
     if not inside and not _mentions_handshake(module):
         return frozenset()
-    mentions: dict[str, list[ast.AST]] = {}
-    spelled: list[ast.Name | ast.Attribute] = [*module.nodes(ast.Name), *module.nodes(ast.Attribute)]
-    for node in spelled:
-        mentions.setdefault(_last(node), []).append(node)
     pending = [f for f in module.functions.values() if f.short != "__init__"]
+    mentions: dict[str, list[ast.AST]] = {f.short: [] for f in pending}
+    for name in module.nodes(ast.Name):
+        if name.id in mentions:
+            mentions[name.id].append(name)
+    for attribute in module.nodes(ast.Attribute):
+        if attribute.attr in mentions:
+            mentions[attribute.attr].append(attribute)
     while True:
-        new = [f for f in pending if _is_handshakes(f.node, mentions.get(f.short, []), inside, module)]
+        new = [f for f in pending if _is_handshakes(f.node, mentions[f.short], inside, module)]
         if not new:
             return frozenset(inside)
         pending = [f for f in pending if f not in new]

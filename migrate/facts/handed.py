@@ -46,10 +46,8 @@ def _named(code: Code, target: Place) -> Iterator[_Value]:
     assert target.function
     short = target.function.short
     for unit in code.around(target.unit):
-        shorts = {short, *unit.spellings.get(short, ())}
-        named: list[ast.expr] = [node for node in unit.module.nodes(ast.Name) if node.id in shorts and isinstance(node.ctx, ast.Load)]
-        named += [node for node in unit.module.nodes(ast.Attribute) if node.attr in shorts and isinstance(node.ctx, ast.Load)]
-        for node in named:
+        shorts = dict.fromkeys((short, *unit.spellings.get(short, ())))
+        for node in [node for name in shorts for node in unit.named.get(name, ())]:
             around = unit.module.parents[node]
             # Calls outside of lambdas are found by their name.
             if not (isinstance(around, ast.Call) and around.func is node) or _is_in_lambda(node, unit):

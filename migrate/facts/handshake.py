@@ -115,7 +115,7 @@ class _Search:
 
     def _region(self, unit: Unit) -> frozenset[ast.AST]:
         if unit not in self.own:
-            self.own[unit] = handshake(unit.module)
+            self.own[unit] = unit.module.once(handshake)
         return self.own[unit]
 
     def _effects(self, nodes: Iterable[ast.AST], place: Place, depth: int, stores: list[_Stored]) -> Iterator[Work]:

@@ -255,6 +255,7 @@ class Remark(Fact):
 
     text: str = ""
     around: Span = Span(0, 0)  # the code of an example
+    entry: tuple[tuple[int, str], ...] = ()  # what puts one more line, {}, behind the last of the same list
 
 
 @dataclass(frozen=True, slots=True)
@@ -360,6 +361,7 @@ class SymbolUse(str, Enum):
     PATTERN = "pattern"  # case Tool(inputSchema=x)
     CAUGHT = "caught"  # except McpError
     TEXT = "text"  # patch("mcp.types.Tool")
+    PATCHED = "patched"  # patch("app.server.Tool"), patch.object(server, "Tool"): what a module of the project has imported
 
 
 @dataclass(frozen=True, slots=True)

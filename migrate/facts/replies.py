@@ -344,7 +344,7 @@ class Replies:
             case ast.Constant(value=None):
                 return _Element(NOTHING, kept=True)
             case ast.Name(id=name) if place.function and name in place.function.parameters:
-                own = handshake(place.unit.module)
+                own = place.unit.module.once(handshake)
                 stores = [one for one in place.nodes if any(isinstance(goal, ast.Name) and goal.id == name for goal in targets(one))]
                 # The handshake may open a session; whatever comes after it goes on with the one that it has.
                 if all(one in own for one in stores):

@@ -262,7 +262,7 @@ class Sessionless:
     def _region(self, unit: Unit) -> frozenset[ast.AST]:
         """What runs for the handshake and for removed methods only."""
         if unit not in self._dead:
-            found = {*handshake(unit.module), *asides(unit.module), *_legacy(unit.module)}
+            found = {*unit.module.once(handshake), *asides(unit.module), *_legacy(unit.module)}
             for branch in unit.module.nodes(ast.If):
                 match branch.test:
                     case ast.Compare(ops=[ast.Eq()], comparators=[other]) if unit.module.string(other) in REMOVED_REQUESTS:

@@ -79,9 +79,18 @@ def looked_up(found: Iterable[Condition], module: Module) -> Iterator[ast.Subscr
 
 def _is_dict(store: ast.expr, module: Module) -> bool:
     """Whether a name is bound to a plain dict, and to nothing else."""
-    assigned: list[ast.Assign | ast.AnnAssign] = [*module.nodes(ast.Assign), *module.nodes(ast.AnnAssign)]
-    values = [node.value for node in assigned if any(ast.unparse(goal) == ast.unparse(store) for goal in targets(node))]
+    values = module.once(_given).get(ast.unparse(store), [])
     return bool(values) and all(isinstance(v, ast.Dict) or (isinstance(v, ast.Call) and dotted(v.func) == "dict") for v in values)
+
+
+def _given(module: Module) -> dict[str, list[ast.expr | None]]:
+    """What each name, attribute and key is given, by its text."""
+    found: dict[str, list[ast.expr | None]] = {}
+    assigned: list[ast.Assign | ast.AnnAssign] = [*module.nodes(ast.Assign), *module.nodes(ast.AnnAssign)]
+    for node in assigned:
+        for text in {ast.unparse(goal) for goal in targets(node)}:
+            found.setdefault(text, []).append(node.value)
+    return found
 
 
 class Values:

@@ -98,7 +98,8 @@ def is_reader(code: Code, place: Place, inside: Collection[Place]) -> bool:
     """Whether a function takes messages from standard input, by itself or through helpers that are not behind the dispatcher."""
     if reads_lines(place) or _is_consumer(place):
         return True
-    for one in (place, *(other for other in code.reachable(place) if other not in inside)):
+    behind = {*inside}
+    for one in (place, *(other for other in code.reachable(place) if other not in behind)):
         calls = [node.func for node in one.nodes if isinstance(node, ast.Call)]
         if _names_stdin(one) or any(last(f) == ("input" if isinstance(f, ast.Name) else "connect_read_pipe") for f in calls):
             return True

@@ -135,11 +135,11 @@ OTHER_PROTOCOLS = (
 
 # A file with the word on the left, whatever its capitals, may hold protocol code if it also has one of those on the right.
 _GATE: tuple[tuple[bytes, tuple[bytes, ...]], ...] = (
-    (b"rotocol", (b"protocolVersion", b"protocol_version", b"PROTOCOL_VERSION", b"modelcontextprotocol")),
+    (b"rotocol", (b"protocolVersion", b"modelcontextprotocol")),
     (b"jsonrpc", (b"jsonrpc", b"JSONRPC")),
     (b"initialize", (b'"initialize"', b"'initialize'")),
     (b"-320", (b"-32002", b"-32042")),
-    (b"event", (b"event-id", b"vent-ID", b"EventStore")),
+    (b"event", (b"event-id", b"vent-ID")),
     (b"send_", tuple(sorted(call.encode() for call in SESSION_CALLS if call.startswith("send_")))),
     (b"session.", tuple(sorted(f"session.{call}(".encode() for call in SESSION_CALLS if not call.startswith("send_")))),
 )
@@ -148,6 +148,8 @@ _NAMED: tuple[tuple[bytes, tuple[bytes, ...]], ...] = (
     (b"mcp-session-i", (b"mcp-session-id", b"mcp-Session-I", b"Mcp-session-id", b"Mcp-Session-I", b"MCP-Session-I")),
     (b"mcp_session_id", (b"mcp_session_id", b"MCP_SESSION_ID")),
     (b"mcpmethod", (b"McpMethod", b"MCPMethod")),
+    (b"rotocol_version", (b"protocol_version", b"PROTOCOL_VERSION")),
+    (b"eventstore", (b"EventStore",)),
     # Targets of `patch`, names in `sys.modules`.
     (b"mcp.", tuple(quote + b"mcp." + name for quote in (b'"', b"'") for name in (b"client.", b"server.", b"shared.", b"types."))),
 )
@@ -167,6 +169,19 @@ _METHOD = re.compile(
         b"|".join(sorted({method.partition("/")[2].partition("/")[0].encode() for method in METHODS} - {b""}, reverse=True)),
     )
 )
+_DATED = re.compile(rb"20\d\d-\d\d-\d\d")
+# What follows the word decides first: a search that begins with a literal skips most lines unread.
+_SDK = re.compile(rb"mcp(?:(?<=[ \t]mcp)(?:_types)?\b|(?<=[\"']mcp)\.(?:client|server|shared|types)\b)")
+
+
+def imports_sdk(data: bytes) -> bool:
+    """Whether a file imports the official SDK, or names one of its modules in a text, as far as its own text tells."""
+    for found in _SDK.finditer(data):
+        if data[found.start() - 1 : found.start()] in (b'"', b"'"):
+            return True
+        if data[data.rfind(b"\n", 0, found.start()) + 1 : found.start()].split() in ([b"from"], [b"import"]):
+            return True
+    return False
 
 
 def may_speak(data: bytes) -> bool:
@@ -178,4 +193,6 @@ def may_speak(data: bytes) -> bool:
     for word, spellings in _GATE if b"mcp" not in small else (*_NAMED, *_GATE):
         if word in small and any(spelling in data for spelling in spellings):
             return True
+    if b"rotocol_version" in small and _DATED.search(data):  # any protocol has a version; those of this one are dates
+        return True
     return _METHOD.search(data) is not None or (_IMPORTED.search(data) is not None and _IMPORT.search(data) is not None)

@@ -63,9 +63,14 @@ def read_cfg(text: str, name: str) -> Iterator[Fact]:
             yield Requirement(span, "python", "options.python_requires", specifier=value, versions=span)
         elif key == "filterwarnings" and section in ("pytest", "tool:pytest"):
             told = any("MCPDeprecationWarning" in value for _, value in values)
+            # Behind the whole last line: what stands there after a value is part of it for some readers.
+            end = _LINE.match(text, values[-1][0])
+            last = values[-1][0] + len(end[0].rstrip()) if end else values[-1][0] + len(values[-1][1])
+            indent = next((space for start, _ in values if not (space := text[text.rfind("\n", 0, start) + 1 : start]).strip()), "    ")
             for start, value in values:
                 if value == "error" and not told:
-                    yield Remark(Span(offset(start), offset(start + len(value))), "warnings", section, "filterwarnings")
+                    span = Span(offset(start), offset(start + len(value)))
+                    yield Remark(span, "warnings", section, "filterwarnings", entry=((offset(last), f"{newline}{indent}{{}}"),))
 
 
 def script_block(text: str) -> tuple[int, str] | None:

@@ -157,7 +157,8 @@ class _Reader:
             for entry, item in entries:
                 if entry == "error":
                     start = item.start + item.opened + (item.text or "").index("error")
-                    yield Remark(self.span(start, start + len("error")), "warnings", ".".join(map(str, path)), "filterwarnings")
+                    span, scope = self.span(start, start + len("error")), ".".join(map(str, path))
+                    yield Remark(span, "warnings", scope, "filterwarnings", entry=self._behind(path))
 
     def _behind(self, path: Path) -> tuple[tuple[int, str], ...]:
         """What puts another string behind the last one of a list, in the list's own form."""

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from weakref import WeakKeyDictionary
 
-from .. import __version__
 from ..facts.gates import HANDLER_MODULE
 from ..facts.model import Symbol, SymbolUse
 from ..project import Project, is_test
@@ -17,6 +16,7 @@ from ..sdk.modules import Module
 from ..sdk.types import ClassOf, members
 from ..source import Span
 from . import homes, written
+from . import module as modules
 from .edits import Edit
 
 FILE_NAME = HANDLER_MODULE
@@ -40,27 +40,7 @@ DECORATORS: Mapping[str, str] = {
     "progress_notification": "progress",
 }
 TABLES: Mapping[str, str] = {"request_handlers": "request_handler", "notification_handlers": "notification_handler"}
-_NEEDS: Mapping[str, frozenset[str]] = {
-    "tools": frozenset({"lists"}),
-    "prompts": frozenset({"lists"}),
-    "resources": frozenset({"lists", "urls"}),
-    "subscriptions": frozenset({"urls"}),
-    "request_handler": frozenset({"classes"}),
-    "notification_handler": frozenset({"classes"}),
-    "answering": frozenset({"classes"}),
-    "listening": frozenset({"subscriptions", "urls"}),
-}
-_ORDER = (
-    *dict.fromkeys(DECORATORS.values()),
-    "request_handler",
-    "notification_handler",
-    "answering",
-    "listening",
-)
 _HTTP = ("StreamableHTTPSessionManager", ".streamable_http_app", ".run_streamable_http_async")
-_ORIGIN = """\
-Written by mcp-migrate {version} when this project moved to version 2 of the SDK, where a server has no decorators for
-handlers. The project owns it. As long as nobody has changed it, `mcp-migrate fix` may add parts to it."""
 _HOMES: WeakKeyDictionary[Project, dict[str, _Home]] = WeakKeyDictionary()
 
 
@@ -131,23 +111,15 @@ def needs(ctx: Context, at: Span) -> Iterator[Edit | Import | NewFile]:
     held = ctx.project.files.get(path)
     have = written.parts(held.source.text) if held is not None else ()
     if held is None:
-        yield NewFile(path, render(home.parts, ctx.file.source.newline))
+        yield NewFile(path, modules.handlers(home.parts, ctx.file.source.newline))
     elif have is not None and not home.parts <= {*have}:
-        yield NewFile(path, render(home.parts | {*have}, held.source.newline), replaces=held.source.text)
+        yield NewFile(path, modules.handlers(home.parts | {*have}, held.source.newline), replaces=held.source.text)
 
 
 def place(ctx: Context) -> str:
     """The module that a file would import from, as a `from` import spells it; for a move of an imported name."""
     home = _homes(ctx.project).get(ctx.file.source.path)
     return homes.spelled(ctx, home.folder, NAME) if home is not None else NAME
-
-
-def render(parts: Collection[str], newline: str = "\n") -> str:
-    """The text of the module with these parts, and what they need."""
-    chosen = frozenset(parts).union(*(_NEEDS.get(part, ()) for part in parts))
-    text = "\n".join(written.lines(written.source(FILE_NAME), chosen))
-    names = [part for part in _ORDER if part in parts]
-    return written.seal(written.without_unused_imports(text), _ORIGIN.format(version=__version__), names, newline)
 
 
 # -- what is rewritten -----------------------------------------------------------

@@ -6,29 +6,19 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 from weakref import WeakKeyDictionary
 
-from .. import __version__
 from ..facts.gates import CONNECTION_MODULE, SESSION_MODULE, SOCKET_MODULE
 from ..facts.model import Symbol, SymbolUse
 from ..project import Project
 from ..rule import Context, Import, NewFile
 from ..source import Span
-from . import homes, written
+from . import homes
+from . import module as modules
 from .edits import Edit
 
 FUNCTION = "mcp.client.streamable_http.streamablehttp_client"
 SOCKET = "mcp.client.websocket.websocket_client"
 SESSION = "mcp.shared.session.BaseSession"
 _FILES = {FUNCTION: CONNECTION_MODULE, SOCKET: SOCKET_MODULE, SESSION: SESSION_MODULE}
-_ORIGINS = {
-    FUNCTION: """\
-Written by mcp-migrate {version} when this project moved to version 2 of the SDK, which opens connections with a client that has
-all this already. The project owns it.""",
-    SOCKET: """\
-Written by mcp-migrate {version} when this project moved to version 2 of the SDK, which has no such transport. The project owns it.""",
-    SESSION: """\
-Written by mcp-migrate {version} when this project moved to version 2 of the SDK, whose sessions have no base class. The project
-owns it.""",
-}
 _HOMES: WeakKeyDictionary[Project, dict[str, dict[str, str]]] = WeakKeyDictionary()
 
 
@@ -46,8 +36,7 @@ def edits(ctx: Context, name: Span, function: str = FUNCTION, part: str = "") ->
     yield from homes.imported(ctx, _home(ctx, function), _name(function), name)
     path = _path(ctx, function)
     if path not in ctx.project.files:
-        origin = _ORIGINS[function].format(version=__version__)
-        yield NewFile(path, written.seal(written.source(_FILES[function]), origin, (), ctx.file.source.newline))
+        yield NewFile(path, modules.connections(ctx.file.source.newline, _FILES[function]))
 
 
 def _name(function: str) -> str:

@@ -40,6 +40,19 @@ def next_line(source: Source, offset: int) -> int:
     return source.line_starts[row] if row < len(source.line_starts) else len(source.utf8)
 
 
+def above_remarks(source: Source, offset: int) -> int:
+    """The offset at which the line of an offset begins, or the comment that stands directly above it, at its depth.
+
+    A comment that opens the file says something about all of it, and one that opens a cell goes with what comes after it.
+    """
+    row = source.position(offset).line
+    indent = indent_of(source, offset)
+    first = row
+    while first > 1 and (line := source.line(first - 1)).startswith(f"{indent}#") and not line[len(indent) + 1 :].lstrip().startswith("%%"):
+        first -= 1
+    return source.line_starts[(first if first > 1 else row) - 1]
+
+
 def indent_of(source: Source, offset: int) -> str:
     """The white space that the line of an offset begins with."""
     text = source.line(source.position(offset).line)

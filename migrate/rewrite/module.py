@@ -1,12 +1,13 @@
-"""The boundary module that `fix` writes beside a hand-written server, with the parts that the server needs."""
+"""The text of the modules that `fix` writes; of the boundary module and of that for handlers, with the parts that are needed."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from enum import Enum
 
 from .. import __version__
+from ..facts.gates import CONNECTION_MODULE, HANDLER_MODULE, QUESTION_MODULE, SESSION_MODULE, SOCKET_MODULE
 from . import written
 from .joined import joined
 
@@ -89,6 +90,47 @@ _CLIENT_ORIGIN = """\
 Written by mcp-migrate {version} for this client, which owns it. To get it anew, delete it and run `mcp-migrate fix`."""
 
 
+_HANDLER_ORIGIN = """\
+Written by mcp-migrate {version} when this project moved to version 2 of the SDK, where a server has no decorators for
+handlers. The project owns it. As long as nobody has changed it, `mcp-migrate fix` may add parts to it."""
+_CONNECTION_ORIGINS = {
+    CONNECTION_MODULE: """\
+Written by mcp-migrate {version} when this project moved to version 2 of the SDK, which opens connections with a client that has
+all this already. The project owns it.""",
+    SOCKET_MODULE: """\
+Written by mcp-migrate {version} when this project moved to version 2 of the SDK, which has no such transport. The project owns it.""",
+    SESSION_MODULE: """\
+Written by mcp-migrate {version} when this project moved to version 2 of the SDK, whose sessions have no base class. The project
+owns it.""",
+}
+_QUESTION_ORIGIN = """\
+Written by mcp-migrate {version} for this server, which owns it. To get it anew, delete it and run `mcp-migrate fix`."""
+_NEEDS_OF_HANDLERS: Mapping[str, frozenset[str]] = {
+    "tools": frozenset({"lists"}),
+    "prompts": frozenset({"lists"}),
+    "resources": frozenset({"lists", "urls"}),
+    "subscriptions": frozenset({"urls"}),
+    "request_handler": frozenset({"classes"}),
+    "notification_handler": frozenset({"classes"}),
+    "answering": frozenset({"classes"}),
+    "listening": frozenset({"subscriptions", "urls"}),
+}
+# The parts of the module for handlers.
+HANDLER_PARTS = (
+    "tools",
+    "prompts",
+    "resources",
+    "completion",
+    "logging",
+    "subscriptions",
+    "progress",
+    "request_handler",
+    "notification_handler",
+    "answering",
+    "listening",
+)
+
+
 def complete(parts: Iterable[Part]) -> frozenset[Part]:
     """The parts with all that they need."""
     closed = frozenset(parts)
@@ -110,6 +152,36 @@ def render(parts: frozenset[Part], newline: str = "\n") -> str:
 def client(newline: str = "\n") -> str:
     """The text of the module that `fix` writes beside a hand-written client; it has no parts that could be missing."""
     return written.seal(written.source(CLIENT_FILE_NAME), _CLIENT_ORIGIN.format(version=__version__), (), newline)
+
+
+def handlers(parts: Collection[str], newline: str = "\n") -> str:
+    """The text of the module beside low-level servers of the SDK with these parts, and what they need."""
+    chosen = frozenset(parts).union(*(_NEEDS_OF_HANDLERS.get(part, ()) for part in parts))
+    text = "\n".join(written.lines(written.source(HANDLER_MODULE), chosen))
+    names = [part for part in HANDLER_PARTS if part in parts]
+    return written.seal(written.without_unused_imports(text), _HANDLER_ORIGIN.format(version=__version__), names, newline)
+
+
+def questions(newline: str = "\n") -> str:
+    """The text of the module that asks clients; it has no parts that could be missing."""
+    return written.seal(written.source(QUESTION_MODULE), _QUESTION_ORIGIN.format(version=__version__), (), newline)
+
+
+def connections(newline: str = "\n", name: str = CONNECTION_MODULE) -> str:
+    """The text of a module that opens connections, or is a session over one; it has no parts that could be missing."""
+    return written.seal(written.source(name), _CONNECTION_ORIGINS[name].format(version=__version__), (), newline)
+
+
+def again(name: str, parts: Collection[str], newline: str = "\n") -> str | None:
+    """The text of a module of this file name with these parts; None for parts that this version does not know."""
+    if name == FILE_NAME:
+        known = {part.value for part in Part}
+        return render(complete(map(Part, parts)), newline) if {*parts} <= known else None
+    if name == HANDLER_MODULE:
+        return handlers(parts, newline) if {*parts} <= {*HANDLER_PARTS} else None
+    if name in _CONNECTION_ORIGINS:
+        return connections(newline, name)
+    return {CLIENT_FILE_NAME: client, QUESTION_MODULE: questions}[name](newline)
 
 
 def parts_of(text: str) -> frozenset[Part] | None:

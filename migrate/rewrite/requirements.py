@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Sequence
 
-from ..facts.model import Requirement
+from ..facts.model import Remark, Requirement
 from ..source import Span
 from .edits import Edit
 
@@ -40,7 +40,7 @@ def raised(text: str, floor: str) -> str | None:
     return f"{text[: found.start()]}{operator}{found['space']}{floor}{text[found.end() :]}"
 
 
-def also(asked: Requirement, names: Sequence[str]) -> Iterator[Edit]:
+def also(asked: Requirement | Remark, names: Sequence[str]) -> Iterator[Edit]:
     """More entries, without a version, behind the last one of the same list."""
     # Where the last entry has no separator behind it, the first of the two insertions is one.
     *first, (at, text) = asked.entry

@@ -9,19 +9,17 @@ from enum import Enum
 from pathlib import PurePosixPath
 from weakref import WeakKeyDictionary
 
-from .. import __version__
 from ..facts.gates import QUESTION_MODULE
 from ..project import Project
 from ..rule import Applicability, Context, Import, NewFile
 from ..sdk.modules import dotted
 from ..source import Span
-from . import homes, lines, resolvers, written
+from . import homes, lines, resolvers
+from . import module as modules
 from .edits import Edit
 from .questions import Entry, Opening, Question, Questions, questions
 
 NAME = QUESTION_MODULE.removesuffix(".py")
-_ORIGIN = """\
-Written by mcp-migrate {version} for this server, which owns it. To get it anew, delete it and run `mcp-migrate fix`."""
 
 
 class Way(Enum):
@@ -142,12 +140,7 @@ def needs(ctx: Context, at: Span) -> Iterator[Edit | Import | NewFile]:
         return
     yield from homes.imported(ctx, home, NAME, at)
     if _path(home) not in ctx.project.files:
-        yield NewFile(_path(home), render(ctx.file.source.newline))
-
-
-def render(newline: str = "\n") -> str:
-    """The text of the module; it has no parts that could be missing."""
-    return written.seal(written.source(QUESTION_MODULE), _ORIGIN.format(version=__version__), (), newline)
+        yield NewFile(_path(home), modules.questions(ctx.file.source.newline))
 
 
 _HOMES: WeakKeyDictionary[Project, dict[str, str]] = WeakKeyDictionary()

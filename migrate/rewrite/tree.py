@@ -6,6 +6,7 @@ place of every node, so that parents and whitespace cost nothing more.
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
@@ -22,6 +23,8 @@ N = TypeVar("N", bound="cst.CSTNode")
 
 # LibCST renders a lone carriage return as nothing; for Python it is a newline like any other, and as long.
 _LONE_CR = re.compile(r"\r(?!\n)")
+# Ten times the depth of common code, and a fifth of what LibCST can go through.
+_DEEP = 60
 TOO_DEEP = "this file is nested too deeply to be rewritten, as by an `elif` chain of hundreds of branches"
 
 
@@ -53,7 +56,10 @@ class Tree:
 
     def require(self) -> None:
         """Raises Unwritable for a file in which nothing can be rewritten, before anything else has to."""
-        _ = self._places
+        _ = self.module
+        # The places of its nodes cost twice as much, and most rewrites of SDK code never ask for them.
+        if _depth(self._text) > _DEEP:
+            _ = self._places
 
     def span(self, node: cst.CSTNode) -> Span:
         """The bytes of a node without its surroundings, as ast counts them."""
@@ -208,6 +214,20 @@ class Tree:
             for span in {place.span, place.whole}:
                 nodes.setdefault(span, []).append(node)
         return nodes
+
+
+def _depth(text: str) -> int:
+    """How deep the syntax of a text is nested; an `elif` counts as one inside of the `if` before it."""
+    deepest = 0
+    try:
+        pending: list[tuple[ast.AST, int]] = [(ast.parse(text), 0)]
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return _DEEP + 1
+    while pending:
+        node, depth = pending.pop()
+        deepest = max(deepest, depth)
+        pending += [(child, depth + 1) for child in ast.iter_child_nodes(node)]
+    return deepest
 
 
 def _common(one: str, other: str) -> int:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..facts.model import Symbol, SymbolUse
+from ..facts.syntax import children
 from .modules import Def, How, Module
 from .servers import part
 from .types import OWN, Function, members
@@ -15,6 +16,7 @@ from .types import OWN, Function, members
 if TYPE_CHECKING:
     from .program import Program
 
+_INNER = frozenset({ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef})
 _KINDS = {"tool": "tool", "add_tool": "tool", "resource": "resource", "prompt": "prompt"}
 
 
@@ -42,7 +44,7 @@ def handlers(program: Program) -> list[Handler]:
     """All handlers of a project; one for each call that registers a function."""
     found = program.memo.get("handlers")
     if found is None:
-        found = [handler for path in program.files for fact in program.symbols(path) for handler in _registered(fact, path, program)]
+        found = [handler for path in program.near for fact in program.symbols(path) for handler in _registered(fact, path, program)]
         program.memo["handlers"] = found
     return found  # type: ignore[return-value]
 
@@ -146,8 +148,8 @@ def own_nodes(function: Def) -> Iterator[ast.AST]:
     while pending:
         node = pending.pop()
         yield node
-        if not isinstance(node, Def | ast.Lambda | ast.ClassDef):
-            pending += reversed([*ast.iter_child_nodes(node)])
+        if node.__class__ not in _INNER:
+            pending += reversed(children(node))
 
 
 def _is_other(call: ast.Call, module: Module, program: Program) -> bool:

@@ -1,4 +1,4 @@
-"""Which major of the SDK a file is written for: by what it imports, and by how it spells fields.
+"""Which major of the SDK a file is written for: by what it imports, how it registers handlers, and how it spells fields.
 
 Much code looks the same for both and means something else: a constant, a dump without aliases. Only beside other signs can be
 told what was meant.
@@ -8,7 +8,10 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Iterator
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from enum import Enum
+from functools import cache
 from typing import TYPE_CHECKING
 
 from ..facts.syntax import descend
@@ -21,60 +24,190 @@ if TYPE_CHECKING:
     from .program import Program
 
 OLD, NEW = 1, 2
+_IMPORTING = (ast.Import, ast.ImportFrom)
 _SNAKE = frozenset(re.sub(r"(?<=[a-z])([A-Z])", lambda found: f"_{found[1].lower()}", name) for name in ONLY)
 _IMPORTS = re.compile(rb"^[ \t]*(from|import)[ \t]+mcp(_types)?\b", re.MULTILINE)
+# The low-level server's decorators, which the newer release has no more, and what it takes in their place.
+_DECORATORS = frozenset(
+    {
+        "list_tools", "call_tool", "list_resources", "list_resource_templates", "read_resource", "list_prompts", "get_prompt", "completion",
+        "set_logging_level", "subscribe_resource", "unsubscribe_resource", "progress_notification",
+    }
+)  # fmt: skip
+_HANDLERS = frozenset(f"on_{name}" for name in _DECORATORS)
+_TOLD = re.compile(rb"\b(?:" + b"|".join(sorted(name.encode() for name in _HANDLERS)) + rb")\s*=")
+# Code that asks which of both it runs with.
+_ASKED = re.compile(rb"\bversion\([\"']mcp[\"']\)|\bfind_spec\([\"']mcp\b")
+
+
+class Major(Enum):
+    """What a file, or the code of a project, is written for."""
+
+    ONE = "mcp 1"
+    TWO = "mcp 2"
+    BOTH = "both"
+    EITHER = "mcp, with nothing that only one of both has"
+    OTHER = "the SDK only by way of another package"
+    NONE = "nothing of it"
 
 
 def supports_both(module: Module, api: Api) -> bool:
     """Whether one branch of a guard imports or does what only the older release has, and another one what only the newer one has."""
-    data = module.source.utf8
-    found = len(_IMPORTS.findall(data))
-    if found < 2 and not (found and _TOLD.search(data)):
+    imports = {node: sign for node in module.of(*_IMPORTING) if (sign := {*_imported(node, api)})}
+    told = _TOLD.search(module.source.utf8) is not None
+    signs = {one for sign in imports.values() for one in sign}
+    # Nearly all files end here.
+    if NEW not in signs and not told:
         return False
+    apart: dict[ast.AST, int] = {}
     for node in module.of(ast.Try, ast.If):
-        branches: list[list[ast.stmt]] = []
-        if isinstance(node, ast.Try):
-            branches = [[*node.body, *node.orelse], *(handler.body for handler in node.handlers)]
-        elif isinstance(node, ast.If) and node.orelse:
-            branches = [node.body, node.orelse]
-        signs = [{*_signs(branch, api), *_registers(branch)} for branch in branches]
-        if {OLD} in signs and {NEW} in signs:
+        branches = _branches(node)
+        found = [{*_signs(branch, api), *_registers(branch)} for branch in branches]
+        if {OLD} in found and {NEW} in found:
             return True
-    return False
+        for branch, sign in zip(branches, found, strict=True):
+            if len(sign) == 1:
+                apart.update((inner, next(iter(sign))) for top in branch for inner in descend(top) if inner in imports)
+    if signs != {OLD, NEW}:
+        return False
+    # Each in a guard of its own, or in functions of which the right one is called.
+    return (apart.keys() >= imports.keys() and {*apart.values()} == {OLD, NEW}) or _ASKED.search(module.source.utf8) is not None
 
 
-def decide(program: Program) -> dict[str, int]:
-    """The major of every file that imports the SDK; files without a sign of their own are as the others are."""
-    found = {path: _signs_of(program, path) for path, file in program.files.items() if _IMPORTS.search(file.source.utf8)}
-    whole = {sign for signs in found.values() for sign in signs}
-    default = NEW if whole == {NEW} else OLD
-    decided = {path: NEW if signs == {NEW} else OLD if signs else default for path, signs in found.items()}
-    return {path: decided.get(path, default) for path in program.files}
+def decide(program: Program, known: Mapping[str, Major]) -> dict[str, Major]:
+    """What each file is written for that is not among the known ones."""
+    found = dict(known)
+    new = [path for path in program.files if path not in found]
+    found.update((path, _judged(program, path)) for path in new)
+    if {Major.ONE, Major.TWO} <= {*found.values()}:
+        found.update((path, Major.BOTH) for path in _sides(program, found) if path in new)
+    return {path: found[path] for path in new}
+
+
+def by_folder(decided: Mapping[str, Major]) -> dict[str, Major]:
+    """What the files below each folder are written for, where some of them show it: for the older release, if any of them is."""
+    found: dict[str, Major] = {}
+    order = (Major.ONE, Major.BOTH, Major.TWO)
+    for path, major in decided.items():
+        folder = path
+        while major in order and folder:
+            folder = folder.rpartition("/")[0]
+            found[folder] = min(major, found.get(folder, major), key=order.index)
+    return found
+
+
+def is_mixed(program: Program) -> bool:
+    """Whether some file shows at once that it is for the newer release, so that another one may be its counterpart."""
+    files = ((path, file.source.utf8) for path, file in program.near.items())
+    named = ((path, data) for path, data in files if _IMPORTS.search(data) is not None)
+    return any(
+        _TOLD.search(data) is not None or any(NEW in _imported(node, program.api) for node in program.module_at(path).of(*_IMPORTING))
+        for path, data in named
+    )
+
+
+def _judged(program: Program, path: str) -> Major:
+    if _IMPORTS.search(program.files[path].source.utf8) is None or program.is_shadowed(program.module_at(path)):
+        return Major.NONE
+    if program.is_guarded(path):
+        return Major.BOTH
+    signs = {*_signs_of(program, path)}
+    return Major.ONE if OLD in signs else Major.TWO if signs else Major.EITHER
 
 
 def _signs_of(program: Program, path: str) -> set[int]:
     module = program.module_at(path)
-    if program.is_shadowed(module):
-        return set()
-    signs = {*_signs([module.tree], program.api)}
+    imports = (node for node in module.of(*_IMPORTING) if not _is_own(node, program, module))
+    signs = {sign for node in imports for sign in _imported(node, program.api)}
     if signs:
         return signs
+
+    def is_ours(value: ast.expr, *, surely: bool) -> bool:
+        types = [*members(program.type(value, module))]
+        return (bool(types) or not surely) and all(isinstance(one, Instance) and program.api.is_class(one.name) for one in types)
+
     for node in module.nodes:
         match node:
-            case ast.Attribute(attr=attr, value=value) if attr in _SNAKE or attr in ONLY:
-                known = [*members(program.type(value, module))]
-                if known and all(isinstance(one, Instance) and program.api.is_class(one.name) for one in known):
-                    signs.add(NEW if attr in _SNAKE else OLD)
-            case ast.keyword(arg=str(name)) if name.startswith("on_") and name in _HANDLERS:
+            case ast.Call(func=ast.Attribute(attr=name, value=value)) if name in _DECORATORS and _decorates(node, module):
+                if is_ours(value, surely=False):
+                    signs.add(OLD)
+            case ast.Call(func=ast.Attribute(attr="add_request_handler", value=value)) if is_ours(value, surely=False):
+                signs.add(NEW)
+            case ast.Attribute(attr=attr, value=value) if (attr in _SNAKE or attr in ONLY) and is_ours(value, surely=True):
+                signs.add(NEW if attr in _SNAKE else OLD)
+            case ast.keyword(arg=str(name)) if name in _HANDLERS:
                 signs.add(NEW)
     return signs
 
 
-_DECORATORS = frozenset(
-    {"list_tools", "call_tool", "list_resources", "list_resource_templates", "read_resource", "list_prompts", "get_prompt"}
-)
-_HANDLERS = frozenset(f"on_{name}" for name in _DECORATORS)
-_TOLD = re.compile(rb"\b(?:" + b"|".join(sorted(name.encode() for name in _HANDLERS)) + rb")\s*=")
+def _is_own(node: ast.AST, program: Program, module: Module) -> bool:
+    """Whether an import takes types from a module of the project that happens to be called as that of the SDK."""
+    named = isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] == "mcp_types"
+    return named and program.locate("mcp_types", module) is not None
+
+
+def _decorates(node: ast.Call, module: Module) -> bool:
+    above = module.parents.get(node)
+    return isinstance(above, ast.FunctionDef | ast.AsyncFunctionDef) and node in above.decorator_list
+
+
+def _sides(program: Program, decided: Mapping[str, Major]) -> set[str]:
+    """The files for one major that a guard chooses in place of files for the other one, and what only these import."""
+    written = {path: OLD if major is Major.ONE else NEW for path, major in decided.items() if major in (Major.ONE, Major.TWO)}
+    stems = [re.escape(path.removesuffix("/__init__.py").rpartition("/")[2].removesuffix(".py").encode()) for path in written]
+    named = re.compile(rb"\b(?:%s)\b" % b"|".join(sorted({*stems})))
+
+    @cache
+    def reached(path: str) -> dict[ast.AST, set[str]]:
+        module = program.module_at(path)
+        if named.search(module.source.utf8) is None:
+            return {}
+        return {node: {*_targets(program, module, node)} & written.keys() for node in module.of(*_IMPORTING)}
+
+    sides: set[str] = set()
+    for path in program.files:
+        targets = reached(path)
+        if not any(targets.values()):
+            continue
+        module = program.module_at(path)
+        for node in module.of(ast.Try, ast.If):
+            signs, files = [], []
+            for branch in _branches(node):
+                inner = [one for top in branch for one in descend(top) if isinstance(one, ast.Import | ast.ImportFrom)]
+                chosen = {target for one in inner for target in targets.get(one, ())} - {path}
+                signs.append({*(written[target] for target in chosen), *_signs(branch, program.api)})
+                files.append(chosen)
+            if {OLD} in signs and {NEW} in signs:
+                sides.update(target for sign, chosen in zip(signs, files, strict=True) if len(sign) == 1 for target in chosen)
+    importers: defaultdict[str, set[str]] = defaultdict(set)
+    for path in program.files if sides else ():
+        for target in {target for found in reached(path).values() for target in found} - {path}:
+            importers[target].add(path)
+    while more := {path for path, users in importers.items() if path not in sides and users <= sides}:
+        sides |= more
+    return sides
+
+
+def _targets(program: Program, module: Module, node: ast.AST) -> Iterator[str]:
+    """The project's own files that an import reaches."""
+    names: list[str] = []
+    if isinstance(node, ast.Import):
+        names = [alias.name for alias in node.names]
+    elif isinstance(node, ast.ImportFrom):
+        base = module.imported_from(node)
+        names = [f"{base}.{alias.name}" for alias in node.names]
+    for name in names:
+        if (found := program.locate(name, module)) is not None:
+            yield found[0].path
+
+
+def _branches(node: ast.AST) -> list[list[ast.stmt]]:
+    match node:
+        case ast.Try():
+            return [[*node.body, *node.orelse], *(handler.body for handler in node.handlers)]
+        case ast.If():
+            return [node.body, node.orelse] if node.orelse else [node.body]
+    return []
 
 
 def _registers(nodes: Iterable[ast.AST]) -> Iterator[int]:
@@ -94,17 +227,25 @@ def _signs(nodes: Iterable[ast.AST], api: Api) -> Iterator[int]:
     """What the imports below some nodes say."""
     for top in nodes:
         for node in descend(top):
-            if isinstance(node, ast.ImportFrom) and not node.level and (node.module or "").partition(".")[0] in ("mcp", "mcp_types"):
-                for alias in node.names:
-                    yield from _sign(f"{node.module}", alias.name, api)
-            elif isinstance(node, ast.Import):
-                for alias in node.names:
-                    if alias.name.partition(".")[0] in ("mcp", "mcp_types"):
-                        yield from _sign(alias.name, "", api)
+            yield from _imported(node, api)
+
+
+def _imported(node: ast.AST, api: Api) -> Iterator[int]:
+    """What one import says; nothing for other nodes."""
+    if isinstance(node, ast.ImportFrom) and not node.level and (node.module or "").partition(".")[0] in ("mcp", "mcp_types"):
+        for alias in node.names:
+            yield from _sign(f"{node.module}", alias.name, api)
+    elif isinstance(node, ast.Import):
+        for alias in node.names:
+            if alias.name.partition(".")[0] in ("mcp", "mcp_types"):
+                yield from _sign(alias.name, "", api)
 
 
 def _sign(module: str, name: str, api: Api) -> Iterator[int]:
-    module = f"mcp.types{module.removeprefix('mcp_types')}" if module.startswith("mcp_types") else module
+    if module.partition(".")[0] == "mcp_types":  # came with the newer release
+        if name and api.stays(f"mcp.types{module.removeprefix('mcp_types')}", name):
+            yield NEW
+        return
     if module == "mcp.types" and not name:
         return
     old = api.was(module, name) if name and name != "*" else module in api.old["modules"]

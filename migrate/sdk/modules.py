@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
 
+from ..facts.kept import take_tree
 from ..facts.mask import parse
 from ..facts.syntax import children
 from ..source import Source, Span
@@ -69,12 +70,13 @@ class Module:
         self.path = source.path
         self.name = name
         self.package = package
-        self.tree, _ = parse(source)
+        self.tree = take_tree(source) or parse(source)[0]
         self.scopes: dict[ast.AST, Scope] = {}
         self.parents: dict[ast.AST, ast.AST] = {}
         self.stars: list[str] = []
         self.nodes: tuple[ast.AST, ...] = ()  # in source order
         self.kinds: dict[type[ast.AST], list[ast.AST]] = defaultdict(list)
+        self._met: dict[Span, ast.AST] = {}
         self._index()
 
     def span(self, node: ast.AST) -> Span:
@@ -127,6 +129,11 @@ class Module:
     def _reaching_out(self) -> list[Scope]:
         return [scope for scope in self.scopes.values() if scope.outside]
 
+    def means(self, name: str, target: str) -> bool:
+        """Whether a name is free in all scopes, or imported as the last part of what it is meant to be."""
+        bindings = [binding for scope in self.scopes.values() for binding in scope.bindings.get(name, ())]
+        return all(one.how is How.IMPORTED and one.target.rpartition(".")[2] == target.rpartition(".")[2] for one in bindings)
+
     def qualified(self, node: ast.AST) -> str:
         """The dotted name of a function or class inside the module; for other nodes that of what is around them."""
         parts = [node.name] if isinstance(node, Def | ast.ClassDef) else []
@@ -139,9 +146,16 @@ class Module:
             return node
         return next((above for above in self.around(node) if isinstance(above, ast.stmt)), None)
 
+    def meet(self, node: ast.AST) -> Span:
+        """The bytes of a node that somebody will ask for by these."""
+        span = self.span(node)
+        self._met.setdefault(span, node)
+        return span
+
     def at(self, span: Span) -> ast.AST | None:
         """The outermost node at exactly these bytes; an expression that stands alone is meant, not its statement."""
-        return self._by_span.get(span)
+        # The places of all nodes of a file are worth finding only for spans that no fact has.
+        return self._met.get(span) or self._by_span.get(span)
 
     @cached_property
     def defined(self) -> dict[str, ast.AST]:

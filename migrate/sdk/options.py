@@ -260,7 +260,18 @@ class Options:
             return "odd"
         if self.shared is not None and any(self.reach(self.shared.name, use) is None for use in uses):
             return "factory"
-        return ""
+        return "" if self._can_import() else "taken"
+
+    def _can_import(self) -> bool:
+        """Whether what has to be imported is not called as something else where it is written."""
+        if (
+            self.shared is not None
+            and self.shared.guarded
+            and not self.module.means("TransportSecuritySettings", "TransportSecuritySettings")
+        ):
+            return False
+        handed = (sink.use.module for sink in self.sinks if sink.call is None and self.missing(sink))
+        return all(module.means("partial", "functools.partial") for module in handed)
 
     @property
     def is_settled(self) -> bool:

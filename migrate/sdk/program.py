@@ -13,30 +13,15 @@ from ..facts.model import FileFacts, Symbol
 from . import majors
 from .api import Api, load
 from .infer import Inference
+from .majors import Major
 from .modules import Module
 from .servers import Server, servers
 from .symbols import Symbols, attributes
 from .types import Known
-from .vocabulary import FIELDS
+from .vocabulary import FIELDS, USES
 
-# What a file has to hold to be worth a look, beside an import of the SDK: fields that the newer release spells otherwise.
-_WORDS = (
-    b"mcp",
-    b"isError",
-    b"inputSchema",
-    b"structuredContent",
-    b"nextCursor",
-    b"mimeType",
-    b"serverInfo",
-    b"uriTemplate",
-    b"model_dump",
-    # What is done with a server that another module makes.
-    b"_app(",
-    b".settings.",
-    b".run(",
-    b"call_tool",
-    b"get_context",
-)
+# What a file has to hold to be worth a look, beside an import of the SDK.
+_WORDS = (b"mcp", *USES)
 
 
 _CALLED = re.compile(rb"(\w+)\(", re.ASCII)
@@ -51,11 +36,16 @@ class Program:
         self,
         files: Mapping[str, FileFacts],
         find: Callable[[str, str], FileFacts | None],
+        near: Collection[str],
         packages: Collection[str] = (),
         before: Program | None = None,
     ) -> None:
-        """`packages` are folders with an `__init__.py`, which need not be among the files; `before` has modules that may be the same."""
+        """`near` are the files that can hold values of the SDK, in the order of `files`; no use is looked for in the others.
+
+        `packages` are folders with an `__init__.py`, which need not be among the files; `before` has modules that may be the same.
+        """
         self.files = files
+        self.near = {path: files[path] for path in near}
         self.packages = packages
         self.api: Api = load()
         self._find = find
@@ -66,11 +56,13 @@ class Program:
         self._shadowed: dict[str, bool] = {}
         # What speaks for either major goes away while files are fixed: the first look decides.
         self._both: dict[str, bool] = {} if before is None else before._both
-        self._majors: dict[str, int] = {} if before is None else before._decided()
+        self._majors: dict[str, Major] = {} if before is None else dict(before.majors)
+        self._folders: dict[str, Major] = {}
         self._symbols: dict[str, tuple[Symbol, ...]] = {}
         self.memo: dict[str, object] = {}  # what rules have worked out about the whole program
         self._fields: dict[str, frozenset[str]] = {}
         self.inference = Inference(self)
+        self._mixed: bool = majors.is_mixed(self) if before is None else before._mixed
 
     def symbols(self, path: str) -> tuple[Symbol, ...]:
         """Every use of something that the SDK defines, in one file."""
@@ -79,7 +71,7 @@ class Program:
         return self._symbols[path]
 
     def _found(self, path: str) -> Iterator[Symbol]:
-        if any(word in self.files[path].source.utf8 for word in _WORDS):
+        if path in self.near and any(word in self.files[path].source.utf8 for word in _WORDS):
             module = self.module_at(path)
             if not self.is_shadowed(module) and not self.supports_both(path):
                 yield from Symbols(module, self.inference).all()
@@ -87,24 +79,38 @@ class Program:
     @cached_property
     def servers(self) -> list[Server]:
         """The FastMCP servers, with what is done with each."""
-        return servers(self, {path: self.symbols(path) for path in self.files})
+        return servers(self, {path: self.symbols(path) for path in self.near})
 
     def supports_both(self, path: str) -> bool:
+        """Whether a file is for either major: it asks for the one or the other itself, or is what another one asks for."""
+        return self.is_guarded(path) or (self._mixed and self.majors.get(path) is Major.BOTH)
+
+    def is_guarded(self, path: str) -> bool:
         """Whether a file imports what only one major has in one branch, and what only the other one has in another."""
         if path not in self._both:
             self._both[path] = majors.supports_both(self.module_at(path), self.api)
         return self._both[path]
 
+    @property
+    def majors(self) -> Mapping[str, Major]:
+        """What each file is written for, or was before it was fixed."""
+        if not self._majors.keys() >= self.files.keys():
+            self._majors.update(majors.decide(self, self._majors))
+        return self._majors
+
     def is_moved(self, path: str) -> bool:
         """Whether a file is written for the newer release already: what looks the same in both is right there."""
-        if path not in self._majors:
-            self._majors.update(majors.decide(self))
-        return self._majors.get(path) == majors.NEW
+        major = self.majors.get(path, Major.NONE)
+        return (self._around(path) if major in (Major.EITHER, Major.NONE) else major) is Major.TWO
 
-    def _decided(self) -> dict[str, int]:
-        if not self._majors:
-            self._majors.update(majors.decide(self))
-        return self._majors
+    def _around(self, path: str) -> Major:
+        """What the files around one are written for, in the innermost folder where that can be told: older code, if there is any."""
+        if not self._folders:
+            self._folders.update(majors.by_folder(self.majors))
+        folder = path.rpartition("/")[0]
+        while folder and folder not in self._folders:
+            folder = folder.rpartition("/")[0]
+        return self._folders.get(folder, Major.EITHER)
 
     def type(self, node: ast.expr, module: Module) -> Known | None:
         """What an expression stands for; None where that is not known."""
@@ -162,7 +168,7 @@ class Program:
         if name not in self._mentions:
             if len(self._mentions) < _SCANS:
                 word = f"{name}(".encode()
-                counts = {path: count for path, file in self.files.items() if (count := file.source.utf8.count(word))}
+                counts = {path: count for path, file in self.near.items() if (count := file.source.utf8.count(word))}
             else:
                 counts = self._called.get(name, {})
             self._mentions[name] = [*counts] if sum(counts.values()) <= _CALLS else []
@@ -176,7 +182,7 @@ class Program:
     def _called(self) -> dict[str, dict[str, int]]:
         """How often each name is called in each file: worth its second for 2,000 files once many names have been asked for."""
         found: dict[str, dict[str, int]] = defaultdict(dict)
-        for path, file in self.files.items():
+        for path, file in self.near.items():
             for name, count in Counter(_CALLED.findall(file.source.utf8)).items():
                 found[name.decode()][path] = count
         return found

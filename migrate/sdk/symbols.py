@@ -40,6 +40,7 @@ class Symbols:
         self.api = inference.api
         absent = {name for name, near in NEAR.items() if near not in module.source.utf8}
         self.wanted = WANTED - absent
+        self.patches = b"patch" in module.source.utf8 or b".setattr(" in module.source.utf8
         # What imports bring in, by its local name: the SDK's own, and everything that may hand something of it on.
         self.imported: dict[str, set[str]] = {}
         for scope in module.scopes.values():
@@ -79,7 +80,7 @@ class Symbols:
                     yield self._symbol(node, _SAID[text], SymbolUse.TEXT)
 
     def _symbol(self, node: ast.AST, key: str, use: SymbolUse, *, sure: bool = True) -> Symbol:
-        return Symbol(self.module.span(node), key, self.module.qualified(node), use, sure)
+        return Symbol(self.module.meet(node), key, self.module.qualified(node), use, sure)
 
     def _import(self, node: ast.Import | ast.ImportFrom) -> Iterator[Symbol]:
         if isinstance(node, ast.Import):
@@ -197,6 +198,8 @@ class Symbols:
 
     def _call(self, node: ast.Call) -> Iterator[Symbol]:
         yield from self._reflected(node)
+        if self.patches:
+            yield from self._patched(node)
         if not self._is_wanted(node.func):
             return
         callee = self.inference.type(node.func, self.module)
@@ -218,6 +221,26 @@ class Symbols:
             for one in members(self.inference.type(node.func.value, self.module)):
                 if isinstance(one, Instance) and self.api.is_class(one.name):
                     yield self._symbol(node, f"{one.name}.__init__", SymbolUse.CALL)
+
+    def _patched(self, node: ast.Call) -> Iterator[Symbol]:
+        """What of the SDK a module of the project has imported, where a test puts something else in its place."""
+        match node:
+            case ast.Call(
+                func=ast.Name(id="patch") | ast.Attribute(attr="patch" | "setattr"), args=[ast.Constant(value=str(text)) as at, *_]
+            ):
+                where, _, name = text.rpartition(".")
+                found = self.inference.world.locate(where, self.module) if where and not text.startswith("mcp.") else None
+                module = found[0] if found is not None and not found[1] else None
+            case ast.Call(func=ast.Attribute(attr="object" | "setattr"), args=[subject, ast.Constant(value=str(name)) as at, *_]):
+                known = self.inference.type(subject, self.module)
+                path, own, rest = known.name.partition(OWN) if isinstance(known, ModuleOf) else ("", "", "")
+                module = self.inference.world.module_at(path) if own and not rest else None
+            case _:
+                return
+        bindings = module.scopes[module.tree].bindings.get(name, ()) if module is not None else ()
+        targets = {one.target for one in bindings if one.how is How.IMPORTED and one.target.startswith("mcp.")}
+        if bindings and len(targets) == 1:
+            yield self._symbol(at, f"patched.{targets.pop()}", SymbolUse.PATCHED)
 
     def _reflected(self, node: ast.Call) -> Iterator[Symbol]:
         match node:

@@ -27,6 +27,15 @@ ONLY = frozenset(
 )  # fmt: skip
 """Those of them that hardly anything but MCP has."""
 
+USES = (
+    b"isError", b"inputSchema", b"outputSchema", b"structuredContent", b"nextCursor", b"mimeType", b"serverInfo", b"uriTemplate",
+    b"OnlyHint", b"tiveHint", b"model_dump", b"McpError", b"FastMCP", b"RequestContext", b"streamablehttp_client",
+    # What is done with a server, a session or a result that another module makes.
+    b"_app(", b".settings.", b".run(", b"call_tool", b"get_context", b"request_context", b"request_handlers", b".list_tools",
+    b".list_resources", b".list_resource_templates", b".list_prompts", b".get_prompt", b".read_resource", b".root", b".uri.",
+)  # fmt: skip
+"""What a file has to hold to do something with values of the SDK, without a word of the SDK."""
+
 CLASSES = frozenset(
     {
         "AnyFunction", "AnyUrl", "BlobResourceContents", "ClientNotification", "ClientRequest", "ClientResult", "ClientSession",

@@ -9,7 +9,8 @@ from ...facts.model import Fact, Requirement
 from ...rewrite import requirements
 from ...rewrite.edits import Edit
 from ...rule import Aim, Applicability, Context, Finding
-from ..releases import Major, caps, major, raised, runs_on
+from ...sdk.majors import Major
+from ..releases import caps, major, raised, runs_on
 
 if TYPE_CHECKING:
     from ...rewrite.tree import Tree

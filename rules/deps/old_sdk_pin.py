@@ -9,7 +9,8 @@ from ...facts.model import Fact, Requirement
 from ...rewrite import requirements
 from ...rewrite.edits import Edit
 from ...rule import Aim, Applicability, Context, Finding
-from ..releases import Major, blocked, bounds, major
+from ...sdk.majors import Major
+from ..releases import blocked, bounds, major, majors
 
 if TYPE_CHECKING:
     from ...rewrite.tree import Tree
@@ -30,7 +31,10 @@ def check(fact: Fact, ctx: Context) -> Iterator[Finding]:
     written_for = major(ctx)
     keeps = not limits.reaches(Version(low))
     # Without a version an installation takes the newest, and that is what moved code wants.
-    if written_for in (Major.BOTH, Major.OTHER) or (written_for is Major.TWO and not fact.specifier):
+    if written_for is Major.OTHER or (written_for is Major.TWO and not fact.specifier):
+        return
+    if written_for is Major.BOTH:
+        yield from _for_both(fact, ctx, keeps=keeps)
         return
     if written_for is Major.NONE:
         if keeps:
@@ -52,8 +56,28 @@ def fix(fact: Fact, tree: Tree, ctx: Context) -> Iterator[Edit]:
     if ctx.aim is Aim.HOLD:
         below = f"<{end.partition('.')[0]}"
         yield from requirements.asking(fact, f"{fact.specifier},{below}" if fact.specifier else below)
+    elif major(ctx) is Major.BOTH:
+        yield from requirements.asking(fact, _widened(fact, wanted))
     else:
         yield from requirements.asking(fact, wanted)
+
+
+def _for_both(fact: Requirement, ctx: Context, *, keeps: bool) -> Iterator[Finding]:
+    """Code for either release wants a range that has room for both, unless some of the code around it is for mcp 1 alone."""
+    message = ctx.entry.messages["keeps"] if keeps else None if fact.specifier else ctx.entry.messages["any"]
+    if (alone := majors(ctx).get(Major.ONE)) is not None:
+        yield ctx.finding(fact, message=message, hint=ctx.entry.hints["mixed"].format(path=alone))
+    elif keeps and (fact.fixed or (reason := blocked(ctx))):
+        yield ctx.finding(fact, message=message, hint=fact.fixed or ctx.entry.hints["stuck"].format(reason=reason))
+    elif keeps:
+        hint = ctx.entry.hints["both"].format(range=_widened(fact, ctx.entry.data["sdk"][0]))
+        yield ctx.finding(fact, Applicability.SAFE, message=message, hint=hint)
+
+
+def _widened(fact: Requirement, wanted: str) -> str:
+    limits = bounds(fact.specifier)
+    end = wanted.rpartition(",")[2]
+    return end if limits is None or limits.low is None else f">={limits.low},{end}"
 
 
 def _unheld(fact: Requirement, ctx: Context) -> Iterator[Finding]:

@@ -48,7 +48,7 @@ def _imported(fact: Borrowed, ctx: Context) -> Iterator[Finding]:
     if not _is_lost(fact, path, ctx):
         return
     taken = any(
-        asked.entry and not asked.fixed and name in _lost(asked, file, ctx)
+        asked.entry and not asked.fixed and file.source.path not in ctx.project.outside and name in _lost(asked, file, ctx)
         for keys in _ORDER
         for kind in keys
         for file, asked in ctx.project.requirements.get(kind, ())

@@ -218,6 +218,7 @@ def _can_keep(server: Server) -> bool:
         and len(statement.targets) == 1
         and isinstance(statement.targets[0], ast.Name)
         and module.parents.get(statement) is module.tree
+        and all(module.means(name, name) for name in ("ContextVar", "CallNext", "HandlerResult", "ServerRequestContext", "Context"))
     )
 
 

@@ -98,7 +98,7 @@ def _may_be_ours(fact: Symbol, name: str, ctx: Context) -> bool:
         return False  # a key of a dict now, and a finding of its own
     if not any(isinstance(other, Symbol) and other.use is SymbolUse.IMPORT for other in ctx.file.facts):
         return False
-    return not any(name in ctx.sdk.fields_of(path) for path in ctx.project.files)
+    return not any(name in ctx.sdk.fields_of(path) for path in ctx.sdk.near)
 
 
 def _snake(name: str) -> str:

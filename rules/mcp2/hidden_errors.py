@@ -73,9 +73,9 @@ def fix(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit | Import]:
         return
     if not _can_stand(server, ctx) or name in module.scopes[module.tree].bindings:
         return
-    from ...rewrite.lines import line_start
+    from ...rewrite.lines import above_remarks
 
-    at = line_start(module.source, module.span(_anchor(server)).start)
+    at = above_remarks(module.source, module.span(_anchor(server)).start)
     text = _TEXT.format(name=name)
     if any(b"McpError" in file.source.utf8 for file in ctx.project.files.values()):
         # An error of the protocol was a result of the tool as well.

@@ -28,6 +28,9 @@ _CLASS = "mcp.shared.context.RequestContext"
 def check(fact: Symbol, ctx: Context) -> Iterator[Finding]:
     if fact.use is SymbolUse.IMPORT:
         side = _side(fact, ctx)
+        if side and not _can_be_made(fact, side, ctx):
+            yield ctx.finding(fact, Applicability.MANUAL, hint=ctx.entry.hints["made"])
+            return
         hint = ctx.entry.hints[side or "manual"]
         yield ctx.finding(fact, Applicability.SAFE if side else Applicability.MANUAL, hint=hint)
     elif fact.use in (SymbolUse.NAME, SymbolUse.TEXT):
@@ -40,7 +43,7 @@ def fix(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit | Import]:
     alias = ctx.module.at(fact.span)
     statement = ctx.module.parents.get(alias) if alias is not None else None
     side = _side(fact, ctx)
-    if not isinstance(alias, ast.alias) or not isinstance(statement, ast.ImportFrom) or not side:
+    if not isinstance(alias, ast.alias) or not isinstance(statement, ast.ImportFrom) or not side or not _can_be_made(fact, side, ctx):
         return
     others = [file for path, file in ctx.project.files.items() if path != ctx.file.source.path]
     move = renames.Move(alias, *_PLACES[side])
@@ -49,8 +52,65 @@ def fix(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit | Import]:
         above = ctx.module.parents.get(node)
         if isinstance(above, ast.Subscript) and above.value is node:
             yield _parameters(above, side, ctx.module.span)
+    for call in _calls(alias, ctx):
+        yield from _made(call, side, tree, ctx)
     for quoted in renames.uses(alias.asname or alias.name, [alias], ctx.module, ctx.sdk.inference):
         yield from _quoted(quoted, side, ctx)
+
+
+def _calls(alias: ast.alias, ctx: Context) -> Iterator[ast.Call]:
+    """Where a context is made by hand, as tests do."""
+    for node in _uses(alias, ctx):
+        made: ast.expr = node
+        above = ctx.module.parents.get(node)
+        if isinstance(above, ast.Subscript) and above.value is node:
+            made, above = above, ctx.module.parents.get(above)
+        if isinstance(above, ast.Call) and above.func is made:
+            yield above
+
+
+def _can_be_made(fact: Symbol, side: str, ctx: Context) -> bool:
+    """Whether all calls of the class have arguments that the new one takes, under names that are known."""
+    alias = ctx.module.at(fact.span)
+    return not isinstance(alias, ast.alias) or all(_given(call, side, ctx) is not None for call in _calls(alias, ctx))
+
+
+def _given(call: ast.Call, side: str, ctx: Context) -> dict[str, ast.expr] | None:
+    """The arguments by name; None where one of them means something else now, or is not known."""
+    names = ctx.entry.data["parameters"]
+    if len(call.args) > len(names) or any(isinstance(one, ast.Starred) for one in call.args):
+        return None
+    given = dict(zip(names, call.args, strict=False))
+    for word in call.keywords:
+        if word.arg not in names or word.arg in given:
+            return None
+        given[word.arg] = word.value
+    takes = {*ctx.entry.data[f"{side}_takes"]}
+    # What is dropped has to be nothing, and metadata is a dict now.
+    other = [value for name, value in given.items() if name not in takes or name == "meta"]
+    if "session" not in given or (side == "server" and "lifespan_context" not in given):
+        return None
+    return given if all(isinstance(value, ast.Constant) and value.value is None for value in other) else None
+
+
+def _made(call: ast.Call, side: str, tree: Tree, ctx: Context) -> Iterator[Edit]:
+    from ...rewrite import calls
+
+    found = calls.at(tree, ctx.module.span(call))
+    given = _given(call, side, ctx)
+    if found is None or given is None:
+        return
+    takes = {*ctx.entry.data[f"{side}_takes"]}
+    places = calls.positional(found)
+    words = dict(zip(ctx.entry.data["parameters"], places, strict=False))
+    words |= {one.keyword.value: one for one in found.args if one.keyword is not None}
+    gone = [argument for name, argument in words.items() if name not in takes]
+    for name, argument in words.items():
+        if name in takes and argument in places:
+            yield calls.named(tree, argument, name)
+    if gone:
+        yield from calls.drop(tree, found, gone)
+    yield from calls.add(tree, found, ctx.entry.data["server_wants"] if side == "server" else ())
 
 
 def _parameters(node: ast.Subscript, side: str, span: Callable[[ast.AST], Span]) -> Edit:
@@ -104,10 +164,21 @@ def _side_of(node: ast.Name, ctx: Context) -> str:
         first = above.slice.elts[0] if isinstance(above.slice, ast.Tuple) and above.slice.elts else above.slice
         text = first.value if isinstance(first, ast.Constant) else ctx.module.text(first)
         return _SESSIONS.get(str(text).rpartition(".")[2], "") or _by_type(first, ctx) or _side_of_file(ctx)
+    if isinstance(above, ast.Call) and above.func is node and (side := _side_of_call(above, ctx)):
+        return side
     function = next((one for one in ctx.module.around(node) if isinstance(one, Def)), None)
     if function is not None and _is_callback(function, ctx):
         return "client"
     return _side_of_file(ctx)
+
+
+def _side_of_call(call: ast.Call, ctx: Context) -> str:
+    """By the session that it is given, or by what only a server has."""
+    given = dict(zip(ctx.entry.data["parameters"], call.args, strict=False)) | {str(word.arg): word.value for word in call.keywords}
+    session, lifespan = given.get("session"), given.get("lifespan_context")
+    if session is not None and (side := _by_type(session, ctx)):
+        return side
+    return "server" if lifespan is not None and not isinstance(lifespan, ast.Constant) else ""
 
 
 def _by_type(node: ast.expr, ctx: Context) -> str:

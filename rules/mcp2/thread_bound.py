@@ -118,6 +118,8 @@ def _is_tried(node: ast.AST, module: Module) -> bool:
 def _made_elsewhere(node: ast.Name, module: Module, ctx: Context) -> str:
     """What a name of the module holds, where that belongs to the thread that made it."""
     scope = module.scopes[module.tree]
+    if node.id not in scope.bindings:
+        return ""
     bindings = ctx.sdk.inference.bindings(node.id, node, module)
     if not bindings or any(binding not in scope.bindings.get(node.id, ()) for binding in bindings):
         return ""

@@ -127,7 +127,7 @@ def _made(options: Options, tree: Tree, ctx: Context) -> Iterator[Edit | Import]
     own = [argument for argument in found.args if argument.keyword is not None and argument.keyword.value in options.given]
     if options.shared and not options.shared.made:
         yield from _hoisted(options, module)
-        if not options.shared.attached:
+        if not options.shared.attached and module.means("Any", "typing.Any"):
             yield Import("typing", "Any")
         if options.shared.guarded:
             yield Import("mcp.server.transport_security", "TransportSecuritySettings")
@@ -151,7 +151,7 @@ def _made(options: Options, tree: Tree, ctx: Context) -> Iterator[Edit | Import]
 
 def _hoisted(options: Options, module: Module) -> Iterator[Edit]:
     """The options as a dict of their own, before the statement that makes the server, or as an attribute of the server."""
-    from ...rewrite.lines import indent_of, line_start, next_line
+    from ...rewrite.lines import above_remarks, indent_of, line_start, next_line
 
     assert options.shared is not None
     statement = module.statement(options.server.call)
@@ -171,7 +171,8 @@ def _hoisted(options: Options, module: Module) -> Iterator[Edit]:
             f"{_LOCAL_ONLY[-1]},",
         ]
     newline = module.source.newline
-    head, tail = f"{options.shared.name}: dict[str, Any] = ", ""
+    kind = "dict[str, Any]" if module.means("Any", "typing.Any") else "dict"
+    head, tail = f"{options.shared.name}: {kind} = ", ""
     if options.shared.attached and isinstance(statement, ast.Assign):
         head, tail = f'setattr({module.text(statement.targets[0])}, "{options.shared.name}", ', ")"
     flat = "{" + " ".join(entries).removesuffix(",") + "}"
@@ -186,8 +187,9 @@ def _hoisted(options: Options, module: Module) -> Iterator[Edit]:
         gap = "" if module.source.utf8[:at].endswith((b"\n", b"\r")) else newline
         yield Edit(Span(at, at), gap + text)
     else:
-        at = line_start(module.source, start)
-        yield Edit(Span(at, at), text)
+        # A comment above the server is about the server.
+        at = above_remarks(module.source, start)
+        yield Edit(Span(at, at), text if at == line_start(module.source, start) else f"{text}{newline}")
 
 
 # -- the settings ------------------------------------------------------------------
