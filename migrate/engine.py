@@ -517,7 +517,10 @@ class _Fixing:
         for _ in range(_MAX_PASSES):
             if not _parses(source):
                 break
-            unused = self.acceptance.names(source).unused_imports - self.acceptance.names(before).unused_imports
+            now, formerly = self.acceptance.names(source), self.acceptance.names(before)
+            unused = now.unused_imports - formerly.unused_imports
+            if formerly.has_star:  # what it brought others may ask for, and it has a name of its own now
+                unused -= {(scope, name) for scope, name in unused if not scope and name not in formerly.bound}
             removals = list(imports.remove(Tree(source), unused)) if unused else []
             if not removals:
                 break
