@@ -78,7 +78,7 @@ NEAR: Mapping[str, bytes] = {
     "session": b".session",
     **dict.fromkeys(("dump_json", "dump_python"), b"TypeAdapter"),
     **dict.fromkeys(
-        ("fragment", "host", "password", "path", "port", "query", "query_params", "scheme", "unicode_host", "unicode_string", "username"),
+        ("_url", "fragment", "host", "password", "path", "port", "query", "query_params", "scheme", "unicode_host", "unicode_string", "username"),
         b".uri",
     ),
     "id": b"JSONRPCError",

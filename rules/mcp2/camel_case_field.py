@@ -51,6 +51,8 @@ def fix(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit]:
         return
     if isinstance(node, ast.Attribute):
         yield Edit(ctx.module.attribute_span(node), new)
+    elif isinstance(node, ast.keyword):
+        yield Edit(Span(fact.span.start, fact.span.start + len(name.encode())), new)
     elif isinstance(node, ast.Call) and len(node.args) > 1:
         span = ctx.module.span(node.args[1])
         text = ctx.module.text(node.args[1])
