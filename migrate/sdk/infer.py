@@ -353,7 +353,9 @@ class Inference:
             parameter = next((one for one in (*arguments, *node.args.kwonlyargs) if one.arg == place), None)
         if parameter is None:
             return None
-        return self.annotated(parameter.annotation, module) if parameter.annotation is not None else self._passed(node, parameter.arg, module)
+        return (
+            self.annotated(parameter.annotation, module) if parameter.annotation is not None else self._passed(node, parameter.arg, module)
+        )
 
     def _stream(self, item: ast.expr, module: Module) -> Instance:
         """A stream of what an annotation says; an error that comes instead of a message has nothing that is asked of messages."""

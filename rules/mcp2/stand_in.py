@@ -12,7 +12,9 @@ from ...sdk.modules import Def, Module
 from ...sdk.symbols import REPLACED
 from ...sdk.types import OWN, Function, Instance, Known, members
 
-_WORDS = re.compile(rb"\bdef\s+(\w+)\s*\(([^)]*\b\w*(?:FastMCP|MCPServer|Context|ClientSession|ServerSession|Server|RequestContext)\b[^)]*)\)")
+_WORDS = re.compile(
+    rb"\bdef\s+(\w+)\s*\(([^)]*\b\w*(?:FastMCP|MCPServer|Context|ClientSession|ServerSession|Server|RequestContext)\b[^)]*)\)"
+)
 _NAMESPACE = "SimpleNamespace"
 
 

@@ -12,7 +12,7 @@ from ...rewrite.edits import Edit
 from ...rewrite.unwrapped import unwrapped
 from ...rule import Applicability, Context, Finding, Import
 from ...sdk.types import URL, ClassOf, Instance, members
-from ...sdk.urls import spelled
+from ...sdk.urls import made, spelled
 from ...source import Span
 
 if TYPE_CHECKING:
@@ -52,8 +52,9 @@ def check(fact: Symbol, ctx: Context) -> Iterator[Finding]:
 def fix(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit | Import]:
     for node, _ in _handed(fact, ctx):
         span, name = ctx.module.span(node), spelled(ctx.module, ctx.sdk.inference)
-        yield Edit(Span(span.start, span.start), f"{name or 'AnyUrl'}(")
-        yield Edit(Span(span.end, span.end), ")")
+        before, after = made(node, name or "AnyUrl", ctx.module, ctx.sdk.inference)
+        yield Edit(Span(span.start, span.start), before)
+        yield Edit(Span(span.end, span.end), after)
         if not name:
             yield Import("pydantic", "AnyUrl")
     for literal in _bare(fact, ctx):
@@ -108,7 +109,10 @@ def _spread(call: ast.Call, ctx: Context) -> Iterator[ast.expr]:
         loads = [
             node
             for node in ctx.module.of(ast.Name)
-            if isinstance(node, ast.Name) and node.id == word.value.id and isinstance(node.ctx, ast.Load) and ctx.module.scope(node) is scope
+            if isinstance(node, ast.Name)
+            and node.id == word.value.id
+            and isinstance(node.ctx, ast.Load)
+            and ctx.module.scope(node) is scope
         ]
         if scope.parent is not None and loads[:1] == [word.value] and all(_is_spread(node, ctx) for node in loads):
             shown = bindings[0].value
@@ -132,6 +136,10 @@ def _handed(fact: Symbol, ctx: Context) -> Iterator[tuple[ast.expr, str]]:
         return
     if not ctx.sdk.api.is_text_now(str(fact.key).rpartition(".")[0]):
         return
+    # One finding for all the classes that it may be read of.
+    same = (one for one in ctx.project.of(ctx.file.source.path, Symbol) if one.span == fact.span and str(one.key).endswith(".uri"))
+    if next(same, None) != fact:
+        return
     places: list[ast.expr] = [node]
     match ctx.module.parents.get(node):
         case ast.Assign(targets=[ast.Name(id=name)]):
@@ -141,7 +149,11 @@ def _handed(fact: Symbol, ctx: Context) -> Iterator[tuple[ast.expr, str]]:
                 places = [one for one in named if isinstance(one.ctx, ast.Load) and ctx.module.scope(one) is scope]
     for place in places:
         call = ctx.module.parents.get(place)
-        if isinstance(call, ast.Call) and place in call.args and ctx.sdk.inference.declared(call, call.args.index(place), ctx.module) == _URL:
+        if (
+            isinstance(call, ast.Call)
+            and place in call.args
+            and ctx.sdk.inference.declared(call, call.args.index(place), ctx.module) == _URL
+        ):
             yield place, ctx.module.text(call.func)
 
 

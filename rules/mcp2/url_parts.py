@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from ...facts.model import Symbol, SymbolUse
 from ...rewrite.edits import Edit
 from ...rule import Applicability, Context, Finding, Import
-from ...sdk.urls import spelled
+from ...sdk.urls import made, spelled
 from ...source import Span
 
 if TYPE_CHECKING:
@@ -34,7 +34,11 @@ def fix(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit | Import]:
         return
     span = ctx.module.span(subject)
     name = spelled(ctx.module, ctx.sdk.inference)
-    yield Edit(Span(span.start, span.start), f"{name or 'AnyUrl'}(")
-    yield Edit(Span(span.end, span.end), ")")
+    # What is read with a default may be read of nothing at all.
+    before, after = f"{name or 'AnyUrl'}(", ")"
+    if isinstance(node, ast.Call) and len(node.args) > 2:
+        before, after = made(subject, name or "AnyUrl", ctx.module, ctx.sdk.inference)
+    yield Edit(Span(span.start, span.start), before)
+    yield Edit(Span(span.end, span.end), after)
     if not name:
         yield Import("pydantic", "AnyUrl")
