@@ -405,10 +405,10 @@ def _own(differs: Sequence[str], client: str) -> Iterator[str]:
     the code of the specification and the URI, to all clients.
     """
     for difference in differs:
-        step = re.fullmatch(r"(\[\"read\", .*\]: )error\.(?:code: 0 -> -32602|data: nothing -> \{\"uri\": .*\})", difference)
-        if step is not None and {f"{step[1]}error.code: 0 -> -32602"} < {one for one in differs if one.startswith(f"{step[1]}error.")}:
-            yield difference
-        elif client == "v2 modern" and re.search(r"error\.code: 0 -> -3260[23]$", difference):
+        read = re.fullmatch(r"(\[\"read\", .*\]: )error\.(?:code: 0 -> -32602|data: nothing -> \{\"uri\": .*\})", difference)
+        both = {f"{read[1]}error.code: 0 -> -32602"} < {one for one in differs if one.startswith(f"{read[1]}error.")} if read else False
+        coded = client == "v2 modern" and re.search(r"error\.code: 0 -> -3260[23]$", difference)
+        if both or coded:
             yield difference
 
 
@@ -417,7 +417,7 @@ def _failures(failed: Mapping[str, str], row: Mapping[str, Any], project: Path) 
     said: dict[str, str] = {}
     for name, reason in failed.items():
         message, _, frames = reason.partition("\n")
-        words = {word for word in re.findall(r"'(\w+)'", message)}
+        words = {*re.findall(r"'(\w+)'", message)}
         places = {(path, int(line)) for path, _, line in (frame.rpartition(":") for frame in frames.split())}
         spans = _test_lines(name, project)
         for finding in (*row["announced"], *row["findings"]):

@@ -309,7 +309,9 @@ class Inference:
         for call in _own_nodes(inside):
             if not isinstance(call, ast.Call):
                 continue
-            for place, value in (*enumerate(call.args), *((word.arg, word.value) for word in call.keywords if word.arg)):
+            places: list[tuple[int | str, ast.expr]] = [*enumerate(call.args)]
+            places += [(word.arg, word.value) for word in call.keywords if word.arg]
+            for place, value in places:
                 if isinstance(value, ast.Name) and value.id == name:
                     asked += [self._asked(one, place, call) for one in members(self.type(call.func, module))] or [None]
         known = either(asked) if asked else None

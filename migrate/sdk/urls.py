@@ -41,8 +41,7 @@ def _may_be_absent(node: ast.expr, module: Module, inference: Inference) -> bool
             case ast.If(test=test, body=body) if child in body and _asks(test, node.id):
                 return False
             case ast.BoolOp(op=ast.And(), values=values) if child in values and any(
-                _asks(test, node.id)
-                for test in values[: values.index(child)]  # type: ignore[arg-type]
+                _asks(test, node.id) for test in values[: values.index(child)]
             ):
                 return False
             case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.Lambda():

@@ -45,7 +45,7 @@ def check(fact: Symbol, ctx: Context) -> Iterator[Finding]:
         message = f"`{name}()` takes a URL, but the URI is plain text in version 2 of the SDK"
         yield ctx.finding(fact, Applicability.SAFE, span=ctx.module.span(node), message=message)
     for literal in _bare(fact, ctx):
-        message = f"version 1 of the SDK sent `{literal.value}/` for this URI, and version 2 sends it as it stands"
+        message = f"version 1 of the SDK sent `{literal.value!s}/` for this URI, and version 2 sends it as it stands"
         yield ctx.finding(fact, Applicability.SAFE, span=ctx.module.span(literal), message=message)
 
 
