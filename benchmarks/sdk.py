@@ -44,6 +44,7 @@ MODERN = "2026-07-28"
 CLIENTS = {"v1": ("1", ""), "v2 legacy": ("2", "legacy"), "v2 modern": ("2", "auto")}
 SCRIPTS: dict[str, tuple[str, ...]] = {"imports": ("importing.py",), "session": ("asking.py", "v1.py"), "tests": ()}
 HIDES = "MCP515"  # the rule that names servers whose tools let exceptions out
+PRINTS = "MCP591"  # the rule that names prints that reach the client
 BLOCKS = "MCP706"  # the rule that names packages which need the older release
 LIMITS = {"session": 300, "imports": 1500, "tests": 900}
 
@@ -76,8 +77,11 @@ class Plan:
     ways: tuple[Way, ...] = ()
 
     def packages(self, major: str) -> tuple[str, ...]:
-        sdk, *rest = pins(major)
+        sdk, *others = pins(major)
         name, _, version = sdk.partition("==")
+        # Where a project says which release it takes, the tests of the product do not.
+        own = {package.partition("==")[0] for package in self.pip}
+        rest = [package for package in others if package.partition("==")[0] not in own]
         return (f"{name}[{self.extras}]=={version}" if self.extras else sdk, *rest, *self.pip)
 
     def prepare(self, major: str, recipe: Recipe, copy: Path, environments: Path) -> Host:
@@ -393,9 +397,11 @@ def _told(error: Mapping[str, Any], findings: Sequence[Mapping[str, Any]], fixed
 
 
 def _is_told(difference: str, findings: Sequence[Mapping[str, Any]]) -> bool:
-    """Whether a finding says that clients lose the text of this error."""
+    """Whether a finding says that clients lose the text of this error, or get what is printed as a message."""
     hidden = re.search(r'text: "Error executing tool ([\w-]+): .*-> "Error exe', difference)
-    return hidden is not None and any(finding["rule"] == HIDES for finding in findings)
+    printed = difference.startswith("no session: BrokenResourceError") and "JSONRPCMessage" in difference
+    rules = {finding["rule"] for finding in findings}
+    return (hidden is not None and HIDES in rules) or (printed and PRINTS in rules)
 
 
 def _own(differs: Sequence[str], client: str) -> Iterator[str]:

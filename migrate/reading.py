@@ -89,6 +89,7 @@ def gather(found: Iterable[tuple[File, bytes] | Unreadable], rule: Entry, above:
     reader.look_for_loops()
     reader.look_for_borrowers()
     reader.look_for_callers()
+    reader.look_for_mains()
     reader.kept.clear()
     reader.look_beside()
     reader.take_apart()
@@ -251,6 +252,17 @@ class _Reader:
                 data = self.read(file)
                 if not isinstance(data, Unreadable) and may_borrow(data, wanted):
                     self.add(file, data)
+
+    def look_for_mains(self) -> None:
+        """A `__main__` that runs a server of the SDK need not hold a word of the protocol; what it prints may reach the client."""
+        mains = [file for file in self.silent.get("__main__", ()) if file.path not in self.data]
+        running = (
+            Feeders(facts for facts in self.facts if b"stdio" in facts.source.utf8 and imports_sdk(facts.source.utf8)) if mains else None
+        )
+        for file in mains:
+            data = self.read(file)
+            if running and not isinstance(data, Unreadable) and b"print(" in data and running.named_in(file.path, data):
+                self.add(file, data)
 
     def look_for_callers(self) -> None:
         """A test that calls what asks its client need not hold a word of the protocol; what it hands over has to stay.

@@ -159,3 +159,23 @@ def test_what_takes_values_of_the_sdk_from_the_project_is_read(tmp_path, path, t
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(content)
     assert (path in gather(tmp_path).project.files) is known
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "known"),
+    [
+        ("app/__main__.py", 'from .server import run\n\nrun()\nprint("stopped")\n', True),
+        ("app/__main__.py", "from .server import run\n\nrun()\n", False),
+        ("app/__main__.py", 'from .other import run\n\nrun()\nprint("stopped")\n', False),
+        ("app/shown.py", 'from .server import run\n\nrun()\nprint("stopped")\n', False),
+    ],
+    ids=["prints", "prints nothing", "runs something else", "no main"],
+)
+def test_a_main_is_read_that_runs_a_server_and_prints(tmp_path, path, text, known):
+    (tmp_path / "app").mkdir()
+    (tmp_path / "app" / "server.py").write_text(
+        'from mcp.server.fastmcp import FastMCP\n\nmcp = FastMCP("a")\n\n\ndef run():\n    mcp.run(transport="stdio")\n'
+    )
+    (tmp_path / "app" / "other.py").write_text("def run():\n    pass\n")
+    (tmp_path / path).write_text(text)
+    assert (path in gather(tmp_path).project.files) is known
