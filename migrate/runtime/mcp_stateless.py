@@ -603,7 +603,7 @@ class Stateless:
 
 # [elsewhere]
 def is_modern() -> bool:
-    """Whether the message in progress is a 2026-07-28 one, for modules that the one with the boundary object imports."""
+    """Whether the message in progress is a 2026-07-28 one, for modules that know no boundary object."""
     return _current.get() is not None
 
 
