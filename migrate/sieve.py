@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -23,7 +23,7 @@ class Sifted(NamedTuple):
     keys: list[Key]
     suppressed: int
     baselined: int
-    stale: int
+    stale: list[Key]  # what the baseline accepts, and is gone
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class Sieve:
     def sift(
         self, findings: Iterable[Finding], sources: Mapping[str, Source], found: Iterable[str], *, settled: Iterable[Finding] = ()
     ) -> Sifted:
-        """All findings of a run through all sieves. `found` are the paths of all files that were read, parsed or not.
+        """All findings of a run through all sieves. `found` are the paths of all files that were read, parsed or not, or are there no more.
 
         `settled` is what would be found without the boundaries: a comment that silences it is of use.
         """
@@ -87,7 +87,15 @@ class Sieve:
             stale=self._stale(keys, accepted, frozenset(found)),
         )
 
-    def _stale(self, keys: Sequence[Key], accepted: frozenset[Key], found: frozenset[str]) -> int:
-        """How many accepted findings are gone; a rule that did not run and a file that was not read say nothing about theirs."""
-        gone = [key for key in self.accepted.difference(keys) if key.path in found and key.rule in self.active]
-        return len(gone) - len(accepted - self.accepted)
+    def _stale(self, keys: Sequence[Key], accepted: frozenset[Key], found: frozenset[str]) -> list[Key]:
+        """The accepted findings that are gone; a rule that did not run and a file that was not read say nothing about theirs."""
+        taken = Counter(key[:3] for key in accepted - self.accepted)
+        stale = []
+        for key in sorted(self.accepted.difference(keys)):
+            if key.path not in found or key.rule not in self.active:
+                continue
+            if taken[key[:3]]:
+                taken[key[:3]] -= 1  # an equal line has its place
+            else:
+                stale.append(key)
+        return stale
