@@ -110,7 +110,7 @@ def main() -> None:
 
 
 def _complete() -> None:
-    """Tells typer about shells: it is asked only when one of them wants words, so no other start pays for it."""
+    """Tells typer about the shells, which it leaves to the options that our help is to be free of."""
     from typer._completion_classes import completion_init
 
     completion_init()
@@ -296,7 +296,7 @@ def explain(rule: Annotated[str, typer.Argument(metavar="RULE", help="An id or a
 
 @app.command()
 def completion(shell: Annotated[Shell, typer.Argument(metavar="SHELL", help="bash, zsh, fish or powershell.")]) -> None:
-    """Print the script that completes commands and options in a shell."""
+    """Print the script that completes words in a shell."""
     with guarded():
         from typer._completion_shared import get_completion_script
 

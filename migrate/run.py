@@ -24,7 +24,7 @@ from .mark import mark
 from .project import Project
 from .project import read as facts_of
 from .reading import Reading
-from .report.model import Report, Seen, Stale, place
+from .report.model import Report, Seen, Silenced, Stale, place
 from .rule import Aim, Applicability, Era, Finding
 from .sieve import Sieve, Sifted
 from .suppress import is_commented
@@ -285,6 +285,9 @@ class Run:
             checked=read.checked,
             seen=tuple(_seen(read, show)),
             suppressed=sifted.suppressed,
+            suppressions=tuple(
+                Silenced(show(path), comment.line, comment.rules, comment.reason, number) for path, comment, number in sifted.suppressions
+            ),
             baselined=sifted.baselined,
             stale=tuple(Stale(show(key.path), key.rule) for key in sifted.stale),
         )
@@ -380,6 +383,7 @@ class Run:
             active=selection.choose(self.catalog.entries, self.select, self.ignore),
             ignored_in=lambda path: ignored(_relative_to(self.location(path), self.config.base)),
             accepted=frozenset(self._accepted(self.baseline)) if accept and self.baseline else frozenset(),
+            reasons=self.config.require_reasons,
         )
 
     def _accepted(self, file: Path) -> Iterable[Key]:

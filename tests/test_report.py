@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from mcp_migrate.report import concise, github, gitlab, junit, sarif, text
 from mcp_migrate.report import json as json_report
-from mcp_migrate.report.model import Report, Seen, Stale, place, stale, visible
+from mcp_migrate.report.model import Report, Seen, Silenced, Stale, place, stale, visible
 from mcp_migrate.rule import Applicability, Era, Finding, Severity
 from mcp_migrate.source import Source
 from samples import CODES, ENTRIES, PING, TASKS, at
@@ -31,6 +31,7 @@ def report_of(*findings: Finding, source: Source = SERVER, **counts: object) -> 
 
 BOTH = report_of(at(SERVER, "-32002", CODES, applicability=Applicability.MANUAL, hint="its meaning is not clear"), at(SERVER, '"ping"'))
 NONE = report_of()
+SILENCED = (Silenced("a.py", 1, ("ping",), "a probe asks", 2), Silenced("a.py", 3, None, "", 1))
 GONE = (Stale("a.py", "MCP103"), Stale("b.py", "MCP201"), Stale("a.py", "MCP103"))
 # What an attacker would like a terminal, a log or a workflow to swallow.
 EVIL = "\x1b[31m\r\n::error::x\x9b\u202e\udc80[red]%0A,:"
@@ -274,7 +275,7 @@ def test_what_is_gone_from_the_baseline_is_named_but_not_without_end():
 # JSON and SARIF
 
 
-SEEN = replace(BOTH, seen=(Seen("a.py", ("ping",), ("handle",)),), stale=GONE)
+SEEN = replace(BOTH, seen=(Seen("a.py", ("ping",), ("handle",)),), stale=GONE, suppressions=SILENCED)
 
 
 @pytest.mark.parametrize("render", [json_report.render, json_report.statistics])
@@ -308,7 +309,7 @@ def test_json_tells_everything_about_a_finding():
 def test_the_schema_takes_fields_of_later_versions_but_lacks_none_and_mistakes_none():
     schema = json.loads(files("mcp_migrate.report").joinpath("findings.schema.json").read_text())
     document = json.loads(json_report.render(SEEN))
-    for grown in (document, document["summary"], document["findings"][0], document["files"][0], document["stale"][0]):
+    for grown in (document, document["summary"], document["findings"][0], document["files"][0], document["stale"][0], document["suppressions"][0]):
         grown["later"] = 1
     jsonschema.validate(document, schema, jsonschema.Draft202012Validator)
     for broken in ({"line": "1"}, {"rule": None}):
@@ -326,6 +327,7 @@ def test_json_has_no_field_that_its_schema_does_not_tell():
     assert document.keys() | counted.keys() == properties.keys()
     assert counted["statistics"][0].keys() == properties["statistics"]["items"]["properties"].keys()
     assert document["summary"].keys() == properties["summary"]["properties"].keys()
+    assert document["suppressions"][0].keys() == properties["suppressions"]["items"]["properties"].keys()
     assert document["stale"][0].keys() == properties["stale"]["items"]["properties"].keys()
     assert document["files"][0].keys() == properties["files"]["items"]["properties"].keys()
     assert document["findings"][0].keys() == schema["$defs"]["finding"]["properties"].keys()

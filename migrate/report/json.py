@@ -28,6 +28,7 @@ def _document(report: Report) -> dict[str, Any]:
         **_head(report),
         "findings": [_finding(place) for place in report.places],
         "files": [{"path": seen.path, "evidence": list(seen.evidence), "boundary": list(seen.boundary)} for seen in report.seen],
+        "suppressions": [one._asdict() for one in report.suppressions],
         "stale": [one._asdict() for one in report.stale],
         "summary": _summary(report),
     }

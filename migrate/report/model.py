@@ -53,6 +53,16 @@ class Seen:
     boundary: tuple[str, ...] = ()
 
 
+class Silenced(NamedTuple):
+    """A comment that silences findings. `line` is 1-based; `rules` as it spells them, None for all; `reason` may be empty."""
+
+    path: str
+    line: int
+    rules: tuple[str, ...] | None
+    reason: str
+    count: int
+
+
 class Stale(NamedTuple):
     """A finding that the baseline accepts, and that is gone."""
 
@@ -70,6 +80,7 @@ class Report:
     checked: int = 0  # files that were read
     seen: tuple[Seen, ...] = ()
     suppressed: int = 0
+    suppressions: tuple[Silenced, ...] = ()
     baselined: int = 0
     stale: tuple[Stale, ...] = ()  # entries of the baseline that nothing answers to any more
 
