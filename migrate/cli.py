@@ -454,8 +454,9 @@ def _read(run: Run) -> Reading:
 
 def _report_wanted(wanted: str) -> tuple[Format, Path]:
     form, _, file = wanted.partition("=")
-    if not file or form not in {known.value for known in Format}:
-        fail(f"--report takes FORMAT=FILE, as in sarif=findings.sarif, and not {wanted!r}; formats are {', '.join(known.value for known in Format)}")
+    if not file or form not in {one.value for one in Format}:
+        known = ", ".join(one.value for one in Format)
+        fail(f"--report takes FORMAT=FILE, as in sarif=findings.sarif, and not {wanted!r}; formats are {known}")
     return Format(form), Path(file)
 
 

@@ -263,9 +263,7 @@ class Run:
 
     def fixable(self, sifted: Sifted) -> Sifted:
         """The findings that have an edit, safe or not; and what could not be read, which nobody may miss."""
-        told = [
-            finding.applicability is not Applicability.MANUAL or finding.rule == house.UNREADABLE for finding in sifted.findings
-        ]
+        told = [finding.applicability is not Applicability.MANUAL or finding.rule == house.UNREADABLE for finding in sifted.findings]
         return sifted._replace(
             findings=list(itertools.compress(sifted.findings, told)), fingerprints=list(itertools.compress(sifted.fingerprints, told))
         )
@@ -326,7 +324,7 @@ class Run:
         bare = without_boundaries(read.project) if any(map(is_commented, read.sources.values())) else None
         settled = self._found(bare) if bare is not None else []
         # A file that is gone has no findings; one that is there and was not read may have all of them.
-        gone = {key.path for key in self.sieve.accepted if not os.path.lexists(self.location(key.path))}
+        gone = [path for path in {key.path for key in self.sieve.accepted} if not os.path.lexists(self.location(path))]
         return self.sieve.sift([*read.unreadable, *findings], read.sources, [*read.locations, *gone], settled=settled)
 
     def _without_deleted(self, findings: Iterable[Finding], read: Reading) -> list[Finding]:

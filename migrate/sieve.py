@@ -82,7 +82,9 @@ class Sieve:
                 kept += by_path[path]
                 continue
             gone = [finding for finding in settled if finding.path == path]
-            judged = judge(sources[path], by_path[path], self.entries, self.active - self.ignored_in(path), settled=gone, reasons=self.reasons)
+            judged = judge(
+                sources[path], by_path[path], self.entries, self.active - self.ignored_in(path), settled=gone, reasons=self.reasons
+            )
             kept += [*judged.kept, *judged.unused]
             suppressed += len(by_path[path]) - len(judged.kept)
             suppressions += [Silencing(path, comment, number) for comment, number in sorted(judged.silenced.items())]

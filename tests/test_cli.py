@@ -272,7 +272,8 @@ def test_reasons_of_suppressions_are_told_and_can_be_asked_for(run, tmp_path):
     put(tmp_path, "server.py", text.replace('"Resource not found"}}', '"Resource not found"}}  # mcp-migrate: ignore[error_code]'))
     put(tmp_path, ".mcp-migrate.toml", "require-reasons = true\n")
     document = json.loads(run("check", "--era", "modern", "--output-format", "json").out)
-    assert [(one["line"], one["rules"], one["reason"]) for one in document["suppressions"]][0] == (9, None, "a probe asks")
+    first = document["suppressions"][0]
+    assert (first["line"], first["rules"], first["reason"]) == (9, None, "a probe asks")
     assert ("server.py", 15, "MCP001") in {(one["path"], one["line"], one["rule"]) for one in document["findings"]}
 
 

@@ -57,7 +57,9 @@ def repo(tmp_path: Path, hooks: Path, env: dict[str, str]) -> Path:
 
 
 def repository(folder: Path, hooks: Path, env: dict[str, str], hook: str) -> Path:
-    config = {"repos": [{"repo": str(hooks), "rev": git(hooks, env, "rev-parse", "HEAD").strip(), "hooks": [{"id": hook, "verbose": True}]}]}
+    config = {
+        "repos": [{"repo": str(hooks), "rev": git(hooks, env, "rev-parse", "HEAD").strip(), "hooks": [{"id": hook, "verbose": True}]}]
+    }
     (folder / ".pre-commit-config.yaml").write_text(yaml.safe_dump(config))
     (folder / "tool.py").write_text(PLAIN)
     git(folder, env, "init", "-q")

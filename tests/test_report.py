@@ -78,7 +78,10 @@ def test_text_says_what_was_seen_and_is_fine():
     summary = text.render(replace(BOTH, seen=seen, suppressed=2, baselined=1, stale=GONE))
     assert "  1 file with MCP code and no finding: app/tools.py.\n" in summary
     assert "  Behind a stateless boundary: app/tools.py:handle.\n" in summary
-    assert "2 silenced by comments, 1 accepted by the baseline, 3 of the baseline without a finding any more (write it anew): a.py MCP103 (2), b.py MCP201.\n" in summary
+    assert (
+        "2 silenced by comments, 1 accepted by the baseline, 3 of the baseline without a finding any more (write it anew): a.py MCP103 (2), b.py MCP201.\n"
+        in summary
+    )
 
 
 def test_text_of_a_clean_run_says_whether_there_was_anything_to_find():
@@ -243,7 +246,9 @@ def test_test_results_keep_to_the_schema_of_those_who_read_them(report, fail_on)
     results = ElementTree.fromstring(junit.render(report, fail_on))
     schema.validate(results)
     suites = results.findall("testsuite")
-    assert {suite.get("name") for suite in suites} == {visible(path) for path in (*(it.path for it in report.places), *(it.path for it in report.seen))}
+    assert {suite.get("name") for suite in suites} == {
+        visible(path) for path in (*(it.path for it in report.places), *(it.path for it in report.seen))
+    }
     for counted in (results, *suites):
         assert counted.get("tests") == str(len([*counted.iter("testcase")]))
         assert counted.get("failures") == str(len([*counted.iter("failure")]))
@@ -309,7 +314,14 @@ def test_json_tells_everything_about_a_finding():
 def test_the_schema_takes_fields_of_later_versions_but_lacks_none_and_mistakes_none():
     schema = json.loads(files("mcp_migrate.report").joinpath("findings.schema.json").read_text())
     document = json.loads(json_report.render(SEEN))
-    for grown in (document, document["summary"], document["findings"][0], document["files"][0], document["stale"][0], document["suppressions"][0]):
+    for grown in (
+        document,
+        document["summary"],
+        document["findings"][0],
+        document["files"][0],
+        document["stale"][0],
+        document["suppressions"][0],
+    ):
         grown["later"] = 1
     jsonschema.validate(document, schema, jsonschema.Draft202012Validator)
     for broken in ({"line": "1"}, {"rule": None}):

@@ -66,8 +66,18 @@ def job(tmp_path: Path, product: Path, env: dict[str, str]) -> Runner:
     workspace, temp = tmp_path / "work", tmp_path / "temp"
     temp.mkdir()
     repository(workspace, env, {"server.py": LEGACY})
-    github = {"mcp_migrate": str(product), "action_repository": "OWNER/mcp-migrate", "server_url": "https://github.com", "token": "t", "ref_name": "main"}
-    taken = {"actions/checkout": lambda given: {}, "actions/setup-python": setup_python, "github/codeql-action/upload-sarif": lambda given: {}}
+    github = {
+        "mcp_migrate": str(product),
+        "action_repository": "OWNER/mcp-migrate",
+        "server_url": "https://github.com",
+        "token": "t",
+        "ref_name": "main",
+    }
+    taken = {
+        "actions/checkout": lambda given: {},
+        "actions/setup-python": setup_python,
+        "github/codeql-action/upload-sarif": lambda given: {},
+    }
     return Runner(workspace, temp, env, taken, github)
 
 
@@ -219,7 +229,10 @@ def test_the_refactor_opens_one_pull_request_and_renews_it(installed, tmp_path):
     (installed.workspace / ".git" / "info" / "exclude").write_text("scratch.py\n")
     assert installed.job(DOCS / "ci" / "github-refactor.yml"), installed.log
     remote = tmp_path / "remote.git"
-    assert git(remote, installed.env, "log", "--format=%s", "mcp-2026-07-28").splitlines() == ["Move to MCP protocol revision 2026-07-28", "as it was"]
+    assert git(remote, installed.env, "log", "--format=%s", "mcp-2026-07-28").splitlines() == [
+        "Move to MCP protocol revision 2026-07-28",
+        "as it was",
+    ]
     assert git(remote, installed.env, "show", "mcp-2026-07-28:server.py") == MIGRATED
     assert git(remote, installed.env, "show", "--name-only", "--format=", "mcp-2026-07-28").split() == ["mcp_stateless.py", "server.py"]
     body = (tmp_path / "gh.body").read_text()
@@ -324,3 +337,59 @@ def test_renovate_allows_the_command_and_the_command_moves_what_renovate_has_rai
     assert done.returncode == 0, done.stderr
     assert (repo / "server.py").read_text() == code.replace("mcp.server.fastmcp", "mcp.server.mcpserver").replace("FastMCP", "MCPServer")
     assert (repo / "requirements.txt").read_text() == "mcp==2.3.0\n"
+
+
+# Pages
+
+
+def sessions(page: Path) -> list[tuple[str, list[str]]]:
+    """The commands of a page's `console` blocks in order, each with the lines that it is said to print."""
+    found: list[tuple[str, list[str]]] = []
+    for block in re.findall(r"^```console\n(.*?)^```", page.read_text(), re.DOTALL | re.MULTILINE):
+        for line in block.splitlines():
+            if line.startswith("$ "):
+                found.append((line[2:], []))
+            else:
+                found[-1][1].append(line)
+    return found
+
+
+def test_what_the_page_about_adoption_shows_is_what_happens(tmp_path, env):
+    repo = repository(tmp_path / "work", env, {"server.py": LEGACY})
+    shown = sessions(DOCS / "adoption.md")
+    assert len(shown) > 10
+    for command, expected in shown:
+        done = bash(command, repo, env, Path(sys.executable).parent)
+        said = (done.stdout + done.stderr).splitlines()
+        assert done.returncode in (0, 1), said
+        # `...` stands for any lines; what comes before the first one is all that is printed up to there.
+        if "..." not in expected:
+            assert said == expected, command
+        for part in "\n".join(["", *expected, ""]).split("\n...\n"):
+            assert part.strip("\n") in "\n".join(said), command
+
+
+def test_the_task_for_an_editor_understands_the_concise_report(tmp_path, env):
+    repo = repository(tmp_path / "work", env, {"server.py": LEGACY})
+    (text,) = re.findall(r"^```json\n(.*?)^```", (DOCS / "adoption.md").read_text(), re.DOTALL | re.MULTILINE)
+    (task,) = json.loads(text)["tasks"]
+    done = bash(" ".join([task["command"], *task["args"]]), repo, env, Path(sys.executable).parent)
+    pattern = task["problemMatcher"]["pattern"]
+    matches = [re.match(pattern["regexp"], line) for line in done.stdout.splitlines()]
+    assert len(matches) == 12
+    assert all(matches)
+    ping = next(match for match in matches if match and match[pattern["code"]] == "MCP103")
+    assert ping.group(pattern["file"], pattern["line"], pattern["column"]) == ("server.py", "94", "20")
+
+
+@pytest.mark.parametrize("page", sorted(DOCS.glob("*.md")), ids=lambda page: page.name)
+def test_links_of_the_pages_lead_somewhere(page):
+    links = re.findall(r"\]\(([^)#]+)", page.read_text())
+    assert [link for link in links if not link.startswith("http") and not (page.parent / link).exists()] == []
+
+
+def test_the_page_about_ci_tells_every_input_and_output_of_the_action():
+    action = yaml.safe_load((ROOT / "action.yml").read_text())
+    rows = re.findall(r"^\| (`[^|]*) \|", (DOCS / "ci.md").read_text(), re.MULTILINE)
+    told = {name for row in rows for name in re.findall(r"`([\w-]+)`", row)}
+    assert told >= action["inputs"].keys() | action["outputs"].keys()

@@ -31,7 +31,8 @@ def render(report: Report, fail_on: Severity | None) -> str:
         _count(suite)
     _count(top)
     xml.indent(top)
-    return '<?xml version="1.0" encoding="UTF-8"?>\n' + xml.tostring(top, encoding="us-ascii").decode() + "\n"
+    text: bytes = xml.tostring(top, encoding="us-ascii")
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{text.decode()}\n'
 
 
 def _add(suite: xml.Element, place: Place, fail_on: Severity | None) -> None:

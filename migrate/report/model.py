@@ -60,7 +60,7 @@ class Silenced(NamedTuple):
     line: int
     rules: tuple[str, ...] | None
     reason: str
-    count: int
+    findings: int
 
 
 class Stale(NamedTuple):
