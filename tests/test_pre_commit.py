@@ -107,9 +107,10 @@ def test_a_repository_without_mcp_code_passes_in_well_under_a_second(repo, env):
     git(repo, env, "add", ".")
     taken, said = commit(repo, env)
     assert taken, said
-    (seconds,) = re.findall(r"- duration: ([\d.]+)s", said)
-    assert float(seconds) < 1
     assert "None of them holds MCP code" in said
+    # The best of some, for a machine may have other things to do.
+    runs = [said, *(pre_commit(repo, env, "run", "--all-files").stdout for _ in range(3))]
+    assert min(float(seconds) for run in runs for seconds in re.findall(r"- duration: ([\d.]+)s", run)) < 0.8
 
 
 def test_what_is_staged_is_judged_and_not_what_lies_in_the_work_tree(repo, env):
