@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from starting import CHANGING
+from mcp_migrate.verify.masking import CHANGING
 
 # What only one of the eras has, and no client of the other is shown.
 OF_ONE_ERA = frozenset({"_meta", "resultType", "ttlMs", "cacheScope"})

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -14,7 +14,7 @@ import typer
 
 from . import __version__
 from .house import UNREADABLE
-from .report.model import visible
+from .report.model import stale, visible
 from .rule import Era
 from .terminal import CLEAN, FAILED, FOUND, Progress, fail, guarded, interrupted, is_colourful, print_bytes, say, uninterrupted
 
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 STDIN = "-"
 STDIN_NAME = "stdin.py"
+COMPLETE = "_MCP_MIGRATE_COMPLETE"  # the variable in which a shell asks for completions; typer has its name from the command's
 
 
 class Format(str, Enum):
@@ -40,6 +41,21 @@ class Format(str, Enum):
     JSON = "json"
     SARIF = "sarif"
     GITHUB = "github"
+    GITLAB = "gitlab"
+    JUNIT = "junit"
+
+
+# Programs that read these open the files themselves, from the root of the checkout, where the run is.
+_FOR_MACHINES = frozenset({Format.SARIF, Format.GITHUB, Format.GITLAB, Format.JUNIT})
+
+
+class Shell(str, Enum):
+    """The shells that `completion` knows."""
+
+    BASH = "bash"
+    ZSH = "zsh"
+    FISH = "fish"
+    POWERSHELL = "powershell"
 
 
 class FailOn(str, Enum):
@@ -74,6 +90,7 @@ FailOnOption = Annotated[FailOn | None, typer.Option("--fail-on", help="Exit wit
 Baseline = Annotated[Path | None, typer.Option("--baseline", metavar="FILE", help="Pass over what this file accepts.")]
 ConfigFile = Annotated[Path | None, typer.Option("--config", metavar="FILE", help="A TOML file of settings, in place of the nearest one.")]
 Gitignore = Annotated[bool, typer.Option("--respect-gitignore/--no-respect-gitignore", help="Leave out what .gitignore files name.")]
+Tracked = Annotated[bool, typer.Option("--tracked", help="Leave out what git does not track, in folders.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print findings and nothing else.")]
 
 
@@ -82,12 +99,21 @@ def main() -> None:
     # Syntax trees are many objects without cycles: to look for cycles less often saves 15 % of the CPU, and costs no memory.
     gc.set_threshold(2_000_000, 10, 10)
     try:
+        if COMPLETE in os.environ:
+            _complete()
         app()
     except KeyboardInterrupt:  # while Python was still loading modules
         interrupted()
     finally:
         # What is left is freed with the process: to look through it once more costs 8 % of the CPU.
         gc.freeze()
+
+
+def _complete() -> None:
+    """Tells typer about the shells, which it leaves to the options that our help is to be free of."""
+    from typer._completion_classes import completion_init
+
+    completion_init()
 
 
 def _version(wanted: bool) -> None:
@@ -109,24 +135,33 @@ def check(
     stdin_filename: StdinFilename = None,
     output_format: Annotated[Format, typer.Option(help="How to tell the findings.")] = Format.TEXT,
     output_file: Annotated[Path | None, typer.Option("--output-file", "-o", metavar="FILE", help="Write the report to this file.")] = None,
+    further: Annotated[
+        list[str] | None,
+        typer.Option("--report", metavar="FORMAT=FILE", help="Write one more report, of the same run, to a file. May be repeated."),
+    ] = None,
     select: Select = None,
     ignore: Ignore = None,
     exclude: Exclude = None,
     era: EraOption = None,
     fail_on: FailOnOption = None,
     statistics: Annotated[bool, typer.Option("--statistics", help="Count the findings of each rule instead of showing them.")] = False,
+    fixable_only: Annotated[bool, typer.Option("--fixable-only", help="Tell only what `fix` has an edit for.")] = False,
     accepted: Baseline = None,
     accept: Annotated[Path | None, typer.Option("--write-baseline", metavar="FILE", help="Accept all findings: write this file.")] = None,
     config: ConfigFile = None,
     respect_gitignore: Gitignore = True,
+    tracked: Tracked = False,
     quiet: Quiet = False,
 ) -> None:
     """Find what protocol revision 2026-07-28 breaks."""
     from .run import Run
 
     with guarded():
-        if statistics and output_format in (Format.SARIF, Format.GITHUB):
+        if statistics and output_format in _FOR_MACHINES:
             fail(f"--statistics has no form in {output_format.value}; use text or json")
+        if accept is not None and (fixable_only or further):
+            fail("--write-baseline accepts all findings and tells none; it takes no --fixable-only and no --report")
+        reports = [*map(_report_wanted, further or ())]
         flags = _flags(
             paths,
             stdin_filename=stdin_filename,
@@ -137,6 +172,7 @@ def check(
             fail_on=fail_on,
             config=config,
             respect_gitignore=respect_gitignore,
+            tracked=tracked,
             baseline=accepted,
         )
         run = Run(flags, accept=accept is None)
@@ -145,9 +181,14 @@ def check(
         if accept is not None:
             _write_baseline(run, sifted, accept)
             sys.exit(FAILED if read.unreadable else CLEAN)
-        # Code scanning wants paths from the root of the checkout, where it runs.
-        report = run.report(read, sifted, run.relative if output_format in (Format.SARIF, Format.GITHUB) else run.show)
-        _tell(report, output_format, output_file, statistics=statistics, quiet=quiet)
+        if fixable_only:
+            sifted = run.fixable(sifted)
+        report = run.report(read, sifted, _shown(run, output_format))
+        for form, file in reports:
+            _tell(run.report(read, sifted, _shown(run, form)), form, file, run, statistics=False, quiet=False)
+        _tell(report, output_format, output_file, run, statistics=statistics, quiet=quiet)
+        if report.stale and (output_format not in (Format.TEXT, Format.JSON) or quiet):
+            say(f"warning: {stale(report)}")
         sys.exit(_status(report, run))
 
 
@@ -173,6 +214,7 @@ def fix(
     accepted: Baseline = None,
     config: ConfigFile = None,
     respect_gitignore: Gitignore = True,
+    tracked: Tracked = False,
     quiet: Quiet = False,
 ) -> None:
     """Move code to protocol revision 2026-07-28, in place."""
@@ -192,6 +234,7 @@ def fix(
             fail_on=fail_on,
             config=config,
             respect_gitignore=respect_gitignore,
+            tracked=tracked,
             baseline=accepted,
             inline=inline,
             hold=pin_only,
@@ -249,6 +292,15 @@ def explain(rule: Annotated[str, typer.Argument(metavar="RULE", help="An id or a
         source = f"\n\nSource: {entry.spec}" if entry.spec != "none" else ""
         print(f"{entry.id} {entry.name} ({entry.severity.word}, {_FIX_WORDS[entry.fix]})\n\n{entry.title}.\n")
         print(f"Why: {entry.why.strip()}\n\nInstead: {entry.instead.strip()}{source}")
+
+
+@app.command()
+def completion(shell: Annotated[Shell, typer.Argument(metavar="SHELL", help="bash, zsh, fish or powershell.")]) -> None:
+    """Print the script that completes words in a shell."""
+    with guarded():
+        from typer._completion_shared import get_completion_script
+
+        print(get_completion_script(prog_name="mcp-migrate", complete_var=COMPLETE, shell=shell.value))
 
 
 class ProofFormat(str, Enum):
@@ -353,6 +405,7 @@ def _flags(
     fail_on: FailOn | None,
     config: Path | None,
     respect_gitignore: bool,
+    tracked: bool,
     baseline: Path | None,
     inline: bool | None = None,
     hold: bool = False,
@@ -378,6 +431,7 @@ def _flags(
         config=config,
         baseline=baseline,
         respect_gitignore=respect_gitignore,
+        tracked=tracked,
         inline=inline,
         hold=hold,
     )
@@ -398,16 +452,28 @@ def _read(run: Run) -> Reading:
     return read
 
 
-def _tell(report: Report, output_format: Format, file: Path | None, *, statistics: bool, quiet: bool) -> None:
-    text = _rendered(report, output_format, colour=file is None and is_colourful(), statistics=statistics, quiet=quiet)
+def _report_wanted(wanted: str) -> tuple[Format, Path]:
+    form, _, file = wanted.partition("=")
+    if not file or form not in {one.value for one in Format}:
+        known = ", ".join(one.value for one in Format)
+        fail(f"--report takes FORMAT=FILE, as in sarif=findings.sarif, and not {wanted!r}; formats are {known}")
+    return Format(form), Path(file)
+
+
+def _shown(run: Run, output_format: Format) -> Callable[[str], str]:
+    return run.relative if output_format in _FOR_MACHINES else run.show
+
+
+def _tell(report: Report, output_format: Format, file: Path | None, run: Run, *, statistics: bool, quiet: bool) -> None:
+    text = _rendered(report, output_format, run, colour=file is None and is_colourful(), statistics=statistics, quiet=quiet)
     if file is None:
         sys.stdout.write(text)
         return
     _write(file, text)
 
 
-def _rendered(report: Report, output_format: Format, *, colour: bool, statistics: bool, quiet: bool) -> str:
-    from .report import concise, github, json, sarif, text
+def _rendered(report: Report, output_format: Format, run: Run, *, colour: bool, statistics: bool, quiet: bool) -> str:
+    from .report import concise, github, gitlab, json, junit, sarif, text
 
     match output_format:
         case Format.JSON if statistics:
@@ -422,6 +488,10 @@ def _rendered(report: Report, output_format: Format, *, colour: bool, statistics
             return sarif.render(report)
         case Format.GITHUB:
             return github.render(report)
+        case Format.GITLAB:
+            return gitlab.render(report)
+        case Format.JUNIT:
+            return junit.render(report, run.fail_on)
     return text.render(report, colour=colour, summary=not quiet)
 
 

@@ -39,6 +39,7 @@ class Config:
     fail_on: FailOn = Severity.ERROR
     baseline: Path | None = None
     inline: bool = False
+    require_reasons: bool = False
     file: Path | None = None
 
 
@@ -152,4 +153,5 @@ _READERS: Mapping[str, Callable[[object], Any]] = {
     "fail-on": _one_of(FAIL_ON),
     "baseline": _text,
     "inline": _switch,
+    "require-reasons": _switch,
 }

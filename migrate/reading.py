@@ -6,7 +6,7 @@ import ast
 import contextlib
 import os
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import product
 from pathlib import PurePosixPath
@@ -38,6 +38,8 @@ _SDK = "mcp"
 # Where a project begins, so that what lies further up belongs to another one.
 _PROJECT_FILES = frozenset({"pyproject.toml", "setup.py", "setup.cfg", "Pipfile"})
 _ROOM = 32_000_000  # bytes of silent files that are kept until it is known whether they are needed
+
+_EVERYBODYS = frozenset({"jsonrpc"})  # what other protocols say as well
 
 _ASKS = (b".elicit", b".create_message", b".list_roots")
 _READS = (b"stdin", b"readline", b"input(")
@@ -110,12 +112,13 @@ class _Reader:
         self.manifests: dict[str, tuple[FileFacts, File, bytes]] = {}
         self.outside: set[str] = set()
         self.carried: dict[str, Mapping[str, Carried]] = {}
-        self.asked: set[str] = set()
         # The files without a word of the protocol, by the last part of their module's name.
         self.silent: defaultdict[str, list[File]] = defaultdict(list)
         # Their content, as far as it does not take too much: it is asked for again once there is a dispatcher.
         self.kept: dict[str, bytes] = {}
         self.room = _ROOM
+        # The silent files that were asked for; None for one that cannot be read.
+        self.looked_up: dict[str, FileFacts | None] = {}
         # What holds dispatchers, and packages that hand them on.
         self.passing: set[str] = set()
 
@@ -201,16 +204,34 @@ class _Reader:
                 self.unparsed[file.path] = source
 
     def look_up_constants(self) -> None:
-        """A module of constants need not hold a word of the protocol: `VERSION = "2025-06-18"`. It is read when it is asked for."""
-        done = 0
-        while done < len(self.facts):
-            wanted = [file for facts in self.facts[done:] for file in self.named_by(facts)]
-            done = len(self.facts)
-            for file in dict.fromkeys(wanted):
-                data = self.read(file)
-                if not isinstance(data, Unreadable):
-                    self.asked.add(file.path)
-                    self.add(file, data)
+        """A module of constants need not hold a word of the protocol: `VERSION = "2025-06-18"`. It is read when it is asked for.
+
+        Of such a module only what is asked for leads on, until something speaks: then all that it imports may have a part in a server.
+        Without that, one common word in a tree would have half of it read: 2.4 s for 1,538 files in place of 0.4 s.
+        """
+        self._look_up(_passed_on)
+        if any(facts.facts or facts.evidence - _EVERYBODYS for facts in self.facts):
+            self._look_up(lambda facts, name: facts.imports.values())
+
+    def _look_up(self, passed_on: Callable[[FileFacts, str], Iterable[str]]) -> None:
+        names = [name for facts in self.facts for name in _used(facts)]
+        asked: set[str] = set()
+        while names:
+            name = names.pop()
+            if name in asked:
+                continue
+            asked.add(name)
+            for file, inside in self.defining(name):
+                if file.path not in self.looked_up:
+                    self.looked_up[file.path] = None
+                    data = self.read(file)
+                    if not isinstance(data, Unreadable):
+                        self.add(file, data)
+                    if file.path in self.data:
+                        self.looked_up[file.path] = self.facts[-1]
+                        names += _used(self.facts[-1])
+                if (facts := self.looked_up[file.path]) is not None:
+                    names += passed_on(facts, inside)
 
     def look_for_feeders(self) -> None:
         """What a dispatcher is fed by need not hold a word of the protocol either; a package may hand the dispatcher on."""
@@ -277,20 +298,18 @@ class _Reader:
             data = self.read(file)
             if isinstance(data, Unreadable):
                 continue
-            uses = bool(holding) and any(word in data for word in USES)
-            if (uses and holding.named_in(file.path, data, tests=True)) or (asking and asking.named_in(file.path, data, tests=True)):
+            # Imports first: they are found faster than words of use are missed.
+            uses = bool(holding) and holding.named_in(file.path, data, tests=True) and any(word in data for word in USES)
+            if uses or (asking and asking.named_in(file.path, data, tests=True)):
                 self.add(file, data)
 
-    def named_by(self, facts: FileFacts) -> Iterator[File]:
-        """The files among the silent ones whose constants these facts use."""
-        names = {name for use in facts.uses for name in _references(use.value)} | {f"{star}.*" for star in facts.stars}
-        if facts.source.path in self.asked:  # a module that only hands on what others define
-            names.update(facts.imports.values())
-        for head in {name.rpartition(".")[0] for name in names}:
-            for module in (head, head.rpartition(".")[0]):  # a class of constants may stand between
-                for file in self.silent.get(module.rpartition(".")[2], ()):
-                    if f".{module_name(file.path)}".endswith(f".{module}") and file.path not in self.data:
-                        yield file
+    def defining(self, name: str) -> Iterator[tuple[File, str]]:
+        """The files among the silent ones that may define a dotted name, each with the name inside of it."""
+        head = name.rpartition(".")[0]
+        for module in (head, head.rpartition(".")[0]):  # a class of constants may stand between
+            for file in self.silent.get(module.rpartition(".")[2], ()):
+                if f".{module_name(file.path)}".endswith(f".{module}"):
+                    yield file, name[len(module) + 1 :]
 
     def look_beside(self) -> None:
         """Takes in modules that `fix` has written and that are no part of the run: whether one is there decides what is found and fixed."""
@@ -331,6 +350,26 @@ class _Reader:
 
 def _is_package(facts: FileFacts) -> bool:
     return PurePosixPath(facts.source.path).stem == "__init__"
+
+
+def _used(facts: FileFacts) -> Iterator[str]:
+    """The dotted names of other modules that these facts use as values."""
+    for use in facts.uses:
+        yield from _references(use.value)
+    yield from (f"{star}.*" for star in facts.stars)
+
+
+def _passed_on(facts: FileFacts, name: str) -> Iterator[str]:
+    """What a module takes from others for one of its names, or for all of them."""
+    first, _, more = name.partition(".")
+    if name == "*":
+        yield from facts.imports.values()
+    elif first in facts.imports:
+        yield f"{facts.imports[first]}.{more}" if more else facts.imports[first]
+    for known, value in facts.names.items():
+        if name == "*" or known in (name, first) or known.startswith(f"{name}."):
+            yield from _references(value)
+    yield from (f"{star}.{name}" for star in facts.stars)
 
 
 def _references(value: Value) -> Iterator[str]:

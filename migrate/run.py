@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import itertools
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -23,7 +24,7 @@ from .mark import mark
 from .project import Project, module_name
 from .project import read as facts_of
 from .reading import Reading
-from .report.model import Report, Seen, place
+from .report.model import Report, Seen, Silenced, Stale, place
 from .rule import Aim, Applicability, Era, Finding
 from .sieve import Sieve, Sifted
 from .source import Source, decode
@@ -46,6 +47,7 @@ class Flags:
     config: Path | None = None
     baseline: Path | None = None
     respect_gitignore: bool = True
+    tracked: bool = False  # of folders, only what git tracks
     inline: bool | None = None
     hold: bool = False  # only bound what the code needs to the release that it is written for
 
@@ -263,6 +265,13 @@ class Run:
             f"{self.show(os.path.relpath(file, self.root))}: make it again with `{command}`" for file, command in locks.stale(changed, top)
         ]
 
+    def fixable(self, sifted: Sifted) -> Sifted:
+        """The findings that have an edit, safe or not; and what could not be read, which nobody may miss."""
+        told = [finding.applicability is not Applicability.MANUAL or finding.rule == house.UNREADABLE for finding in sifted.findings]
+        return sifted._replace(
+            findings=list(itertools.compress(sifted.findings, told)), fingerprints=list(itertools.compress(sifted.fingerprints, told))
+        )
+
     def report(self, read: Reading, sifted: Sifted, show: Callable[[str], str] | None = None) -> Report:
         """What reports are made from. `show` spells a path; as the command line did, unless told otherwise."""
         show = show or self.show
@@ -278,8 +287,11 @@ class Run:
             checked=read.checked,
             seen=tuple(_seen(read, show)),
             suppressed=sifted.suppressed,
+            suppressions=tuple(
+                Silenced(show(path), comment.line, comment.rules, comment.reason, number) for path, comment, number in sifted.suppressions
+            ),
             baselined=sifted.baselined,
-            stale=sifted.stale,
+            stale=tuple(Stale(show(key.path), key.rule) for key in sifted.stale),
         )
 
     def show(self, path: str) -> str:
@@ -315,7 +327,9 @@ class Run:
         # What a boundary settles, a comment may have kept before; the comment still says what it said.
         bare = without_boundaries(read.project) if any(map(is_commented, read.sources.values())) else None
         settled = self._found(bare) if bare is not None else []
-        return self.sieve.sift([*read.unreadable, *findings], read.sources, read.locations, settled=settled)
+        # A file that is gone has no findings; one that is there and was not read may have all of them.
+        gone = [path for path in {key.path for key in self.sieve.accepted} if not os.path.lexists(self.location(path))]
+        return self.sieve.sift([*read.unreadable, *findings], read.sources, [*read.locations, *gone], settled=settled)
 
     def _without_deleted(self, findings: Iterable[Finding], read: Reading) -> list[Finding]:
         """What goes with the handlers that the modern era deletes; only the fix itself knows that."""
@@ -340,8 +354,11 @@ class Run:
         found = discover.find(
             self.flags.paths, self.root, exclude=excludes, respect_gitignore=self.flags.respect_gitignore, also=_is_beside
         )
+        wanted = self._tracked()
         for number, item in enumerate(found, start=1):
             tick(number)
+            if isinstance(item, File) and wanted is not None and item.location not in wanted:
+                continue
             if isinstance(item, Unreadable):
                 yield item
             else:
@@ -351,6 +368,16 @@ class Run:
                 elif item.path.endswith(discover.SUFFIXES) or not _is_beside(item.path):
                     yield data
 
+    def _tracked(self) -> frozenset[str] | None:
+        """The files that may be read, by location; None for all. Raises GitError."""
+        if not self.flags.tracked:
+            return None
+        from . import worktree
+
+        paths = [os.path.abspath(path) for path in self.flags.paths]
+        named = [path for path in paths if not os.path.isdir(path)]
+        return frozenset(named).union(*(worktree.tracked(path) for path in paths if os.path.isdir(path)))
+
     def _sieve(self, *, accept: bool) -> Sieve:
         ignored = selection.per_file(self.config.per_file_ignores, self.catalog.entries)
         return Sieve(
@@ -358,6 +385,7 @@ class Run:
             active=selection.choose(self.catalog.entries, self.select, self.ignore),
             ignored_in=lambda path: ignored(_relative_to(self.location(path), self.config.base)),
             accepted=frozenset(self._accepted(self.baseline)) if accept and self.baseline else frozenset(),
+            reasons=self.config.require_reasons,
         )
 
     def _accepted(self, file: Path) -> Iterable[Key]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -12,7 +12,15 @@ from .baseline import Key
 from .house import UNREADABLE
 from .rule import Entry, Finding
 from .source import Source
-from .suppress import judge
+from .suppress import Suppression, judge
+
+
+class Silencing(NamedTuple):
+    """A comment that silences findings: where it stands, and how many."""
+
+    path: str
+    comment: Suppression
+    number: int
 
 
 class Sifted(NamedTuple):
@@ -22,8 +30,9 @@ class Sifted(NamedTuple):
     fingerprints: list[str]
     keys: list[Key]
     suppressed: int
+    suppressions: list[Silencing]
     baselined: int
-    stale: int
+    stale: list[Key]  # what the baseline accepts, and is gone
 
 
 @dataclass(frozen=True)
@@ -34,6 +43,7 @@ class Sieve:
     active: frozenset[str]
     ignored_in: Callable[[str], frozenset[str]] = lambda path: frozenset()
     accepted: frozenset[Key] = frozenset()
+    reasons: bool = False  # whether a suppression has to give one
 
     def wanted(self, findings: Iterable[Finding]) -> list[Finding]:
         """Without the rules that did not run, here or in the file. What cannot be read is always reported."""
@@ -55,7 +65,7 @@ class Sieve:
     def sift(
         self, findings: Iterable[Finding], sources: Mapping[str, Source], found: Iterable[str], *, settled: Iterable[Finding] = ()
     ) -> Sifted:
-        """All findings of a run through all sieves. `found` are the paths of all files that were read, parsed or not.
+        """All findings of a run through all sieves. `found` are the paths of all files that were read, parsed or not, or are there no more.
 
         `settled` is what would be found without the boundaries: a comment that silences it is of use.
         """
@@ -65,15 +75,19 @@ class Sieve:
         settled = list(settled)
         kept: list[Finding] = []
         suppressed = 0
+        suppressions: list[Silencing] = []
         for path in sorted({*by_path, *sources}):
             # In a file that cannot be read, nobody can tell what a comment is for.
             if path not in sources or any(finding.rule == UNREADABLE for finding in by_path[path]):
                 kept += by_path[path]
                 continue
             gone = [finding for finding in settled if finding.path == path]
-            judged = judge(sources[path], by_path[path], self.entries, self.active - self.ignored_in(path), settled=gone)
+            judged = judge(
+                sources[path], by_path[path], self.entries, self.active - self.ignored_in(path), settled=gone, reasons=self.reasons
+            )
             kept += [*judged.kept, *judged.unused]
-            suppressed += judged.silenced
+            suppressed += len(by_path[path]) - len(judged.kept)
+            suppressions += [Silencing(path, comment, number) for comment, number in sorted(judged.silenced.items())]
         kept.sort(key=lambda finding: (finding.path, finding.span, finding.rule))
         keys = baseline.keys_of(kept, sources)
         accepted = baseline.covered(keys, self.accepted) if self.accepted else frozenset[Key]()
@@ -83,11 +97,20 @@ class Sieve:
             fingerprints=[key.fingerprint for _, key in left],
             keys=[key for key in keys if key.rule != UNREADABLE],
             suppressed=suppressed,
+            suppressions=suppressions,
             baselined=len(kept) - len(left),
             stale=self._stale(keys, accepted, frozenset(found)),
         )
 
-    def _stale(self, keys: Sequence[Key], accepted: frozenset[Key], found: frozenset[str]) -> int:
-        """How many accepted findings are gone; a rule that did not run and a file that was not read say nothing about theirs."""
-        gone = [key for key in self.accepted.difference(keys) if key.path in found and key.rule in self.active]
-        return len(gone) - len(accepted - self.accepted)
+    def _stale(self, keys: Sequence[Key], accepted: frozenset[Key], found: frozenset[str]) -> list[Key]:
+        """The accepted findings that are gone; a rule that did not run and a file that was not read say nothing about theirs."""
+        taken = Counter(key[:3] for key in accepted - self.accepted)
+        stale = []
+        for key in sorted(self.accepted.difference(keys)):
+            if key.path not in found or key.rule not in self.active:
+                continue
+            if taken[key[:3]]:
+                taken[key[:3]] -= 1  # an equal line has its place
+            else:
+                stale.append(key)
+        return stale

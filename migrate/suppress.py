@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import re
 import tokenize
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import NamedTuple
@@ -16,18 +17,20 @@ from .source import Source, Span
 
 _MARK = "mcp-migrate:"
 _DIRECTIVE = re.compile(r"#\s*mcp-migrate:\s*(?P<word>[\w-]*)\s*(?P<brackets>\[(?P<rules>[^\]]*)\])?")
+_REASON = re.compile(r"\s*--\s*(?P<reason>\S.*?)\s*(?=#\s*mcp-migrate:|$)")
 _PYTHON = (".py", ".pyw", ".pyi")
 _WORDS = ("ignore", "ignore-file")
 _MARKS = "TODO"  # `fix --mark` writes them
 
 
 class Suppression(NamedTuple):
-    """One comment. `rules` is spelled as in the comment; None stands for all."""
+    """One comment. `rules` is spelled as in the comment; None stands for all. `reason` is what stands behind its `--`."""
 
     span: Span
     line: int
     rules: tuple[str, ...] | None
     whole_file: bool
+    reason: str = ""
 
 
 class Stray(NamedTuple):
@@ -38,17 +41,28 @@ class Stray(NamedTuple):
 
 
 class Judged(NamedTuple):
-    """The findings of a file that stay, how many were silenced, and a finding for each comment that does nothing."""
+    """The findings of a file that stay, how many each comment silences, and a finding for each comment that does nothing.
+
+    A finding that two comments silence is counted for both.
+    """
 
     kept: list[Finding]
-    silenced: int
+    silenced: dict[Suppression, int]
     unused: list[Finding]
 
 
 def judge(
-    source: Source, findings: Iterable[Finding], entries: Mapping[str, Entry], active: frozenset[str], *, settled: Iterable[Finding] = ()
+    source: Source,
+    findings: Iterable[Finding],
+    entries: Mapping[str, Entry],
+    active: frozenset[str],
+    *,
+    settled: Iterable[Finding] = (),
+    reasons: bool = False,
 ) -> Judged:
     """Splits one file's findings by its comments. `entries` has every rule by id; only the `active` ones ran.
+
+    With `reasons` a comment without one is a finding.
 
     A comment counts for a finding if it stands on the first or the last line of the finding's span. One for a `settled` finding
     is not unused.
@@ -57,7 +71,7 @@ def judge(
     directives = list(_directives(source))
     suppressions = [directive for directive in directives if isinstance(directive, Suppression)]
     if not directives:
-        return Judged(findings, 0, [])
+        return Judged(findings, {}, [])
     spelled = {spelling: _ids(spelling, entries) for suppression in suppressions for spelling in suppression.rules or ()}
 
     def silencing(found: Finding) -> set[tuple[Suppression, str]]:
@@ -82,7 +96,10 @@ def judge(
         ]
         if idle or suppression.rules == ():
             unused.append(_note(entries[UNUSED], source, suppression, idle, spelled))
-    return Judged(kept, len(findings) - len(kept), unused if UNUSED in active else [])
+        elif reasons and not suppression.reason:
+            unused.append(_unreasoned(entries[UNUSED], source, suppression))
+    silenced = Counter(suppression for comments in by for suppression in {suppression for suppression, _ in comments})
+    return Judged(kept, silenced, unused if UNUSED in active else [])
 
 
 def is_commented(source: Source) -> bool:
@@ -96,12 +113,13 @@ def _directives(source: Source) -> Iterator[Suppression | Stray]:
         return
     for token in _comments(source):
         for found in _DIRECTIVE.finditer(token.string):
+            reason = _REASON.match(token.string, found.end())
             line, column = token.start
             start = source.offset(line, len(source.line(line)[: column + found.start()].encode("utf-8")))
             span = Span(start, start + len(found[0].rstrip().encode("utf-8")))
             if found["word"] in _WORDS:
                 rules = None if found["brackets"] is None else tuple(name for part in found["rules"].split(",") if (name := part.strip()))
-                yield Suppression(span, line, rules, found["word"] == "ignore-file")
+                yield Suppression(span, line, rules, found["word"] == "ignore-file", reason["reason"] if reason else "")
             elif found["word"] != _MARKS:
                 yield Stray(span, found["word"])
 
@@ -146,6 +164,11 @@ def _ids(spelling: str, entries: Mapping[str, Entry]) -> frozenset[str]:
 def _stray(rule: Entry, source: Source, directive: Stray) -> Finding:
     message = f"{f'`{directive.word}`' if directive.word else 'this'} is no directive; `ignore` and `ignore-file` are"
     return replace(finding(rule, source.path, message, directive.span), severity=Severity.WARNING)
+
+
+def _unreasoned(rule: Entry, source: Source, suppression: Suppression) -> Finding:
+    message = "this suppression gives no reason; write one behind ` -- `"
+    return replace(finding(rule, source.path, message, suppression.span), severity=Severity.WARNING)
 
 
 def _note(rule: Entry, source: Source, suppression: Suppression, idle: list[str], spelled: Mapping[str, frozenset[str]]) -> Finding:

@@ -27,10 +27,11 @@ def guarded() -> Iterator[None]:
     from .config import ConfigError
     from .discover import NotFound
     from .selection import UnknownRule
+    from .worktree import GitError
 
     try:
         yield
-    except (BaselineError, ConfigError, NotFound, UnknownRule) as error:
+    except (BaselineError, ConfigError, GitError, NotFound, UnknownRule) as error:
         fail(str(error))
     except KeyboardInterrupt:
         interrupted()

@@ -35,6 +35,15 @@ def root_of(folder: str) -> str | None:
         folder = parent
 
 
+def tracked(folder: str) -> Iterator[str]:
+    """The files below a folder that are in git's index, by absolute path. Raises GitError, also outside of git."""
+    root = root_of(folder)
+    if root is None:
+        raise GitError(f"{folder} is in no git work tree, so nothing tells what is tracked")
+    for name in _listed(root, ["ls-files", "-z", "--", os.path.relpath(folder, root)]):
+        yield os.path.join(root, os.fsdecode(name))
+
+
 def unsaved(locations: Iterable[str]) -> Iterator[tuple[str, str]]:
     """The files, named by absolute path, that git could not give back: changed against the index, or not tracked; with the reason.
 
@@ -66,13 +75,18 @@ def ignored(location: str) -> Ignored | None:
 
 def _unsaved(root: str, files: list[str]) -> Iterator[tuple[str, str]]:
     names = [os.path.relpath(file, root) for file in files]
-    command = ["git", "--literal-pathspecs", "-C", root, "ls-files", "-z", "-t", "--modified", "--others", "--", *names]
+    for record in _listed(root, ["ls-files", "-z", "-t", "--modified", "--others", "--", *names]):
+        tag, _, name = record.partition(b" ")
+        yield os.path.join(root, os.fsdecode(name)), "not tracked" if tag == b"?" else "changed since it was staged"
+
+
+def _listed(root: str, command: list[str]) -> Iterator[bytes]:
+    """The records that a command of git prints, with zero bytes between them. Raises GitError."""
+    command = ["git", "--literal-pathspecs", "-C", root, *command]
     try:
         done = subprocess.run(command, capture_output=True, check=False)
     except OSError as error:
         raise GitError(f"git cannot be run: {(error.strerror or str(error)).lower()}") from error
     if done.returncode:
         raise GitError(done.stderr.decode(errors="replace").strip())
-    for record in filter(None, done.stdout.split(b"\0")):
-        tag, _, name = record.partition(b" ")
-        yield os.path.join(root, os.fsdecode(name)), "not tracked" if tag == b"?" else "changed since it was staged"
+    yield from filter(None, done.stdout.split(b"\0"))

@@ -243,11 +243,38 @@ def test_a_baseline_can_be_a_setting_and_holds_in_every_working_folder(run, tmp_
     assert run("check", str(tmp_path)).status == 0
 
 
-def test_stale_entries_of_a_baseline_are_counted(run, tmp_path):
+def test_stale_entries_of_a_baseline_are_named(run, tmp_path):
     file = put(tmp_path, "server.py")
+    run("check", "--write-baseline", "accepted.json", "--era", "modern")
+    assert json.loads(run("check", "--era", "modern", "--baseline", "accepted.json", "--output-format", "json").out)["stale"] == []
+    file.write_text(FIXED)
+    arguments = ("check", "--era", "modern", "--baseline", "accepted.json")
+    assert "1 of the baseline without a finding any more (write it anew): server.py MCP201" in run(*arguments).out
+    assert json.loads(run(*arguments, "--output-format", "json").out)["stale"] == [{"path": "server.py", "rule": "MCP201"}]
+    told = "mcp-migrate: warning: 1 of the baseline without a finding any more (write it anew): server.py MCP201\n"
+    assert [run(*arguments, "--output-format", form).err for form in ("concise", "github", "gitlab")] == [told] * 3
+    assert run(*arguments, "-q").err == told
+
+
+def test_what_was_accepted_in_a_file_that_is_gone_is_stale_and_in_one_that_was_not_read_is_not(run, tmp_path):
+    put(tmp_path, "a/server.py")
+    put(tmp_path, "b/server.py")
     run("check", "--write-baseline", "accepted.json")
-    file.write_text(SERVER.replace('if method == "ping":', "if False:"))
-    assert "of the baseline without a finding any more" in run("check", "--baseline", "accepted.json").out
+    assert json.loads(run("check", "a", "--baseline", "accepted.json", "--output-format", "json").out)["stale"] == []
+    (tmp_path / "b" / "server.py").unlink()
+    stale = json.loads(run("check", "a", "--baseline", "accepted.json", "--output-format", "json").out)["stale"]
+    assert stale
+    assert {one["path"] for one in stale} == {"b/server.py"}
+
+
+def test_reasons_of_suppressions_are_told_and_can_be_asked_for(run, tmp_path):
+    text = SERVER.replace('if method == "ping":', 'if method == "ping":  # mcp-migrate: ignore -- a probe asks')
+    put(tmp_path, "server.py", text.replace('"Resource not found"}}', '"Resource not found"}}  # mcp-migrate: ignore[error_code]'))
+    put(tmp_path, ".mcp-migrate.toml", "require-reasons = true\n")
+    document = json.loads(run("check", "--era", "modern", "--output-format", "json").out)
+    first = document["suppressions"][0]
+    assert (first["line"], first["rules"], first["reason"]) == (9, None, "a probe asks")
+    assert ("server.py", 15, "MCP001") in {(one["path"], one["line"], one["rule"]) for one in document["findings"]}
 
 
 @pytest.mark.parametrize("setting", [True, False], ids=["setting", "flag"])
@@ -293,8 +320,63 @@ def test_a_baseline_that_cannot_be_used_is_an_error(run, tmp_path, text, words):
 
 # Formats
 
+FORMATS = ["text", "concise", "json", "sarif", "github", "gitlab", "junit"]
 
-@pytest.mark.parametrize("name", ["text", "concise", "json", "sarif", "github"])
+
+def test_one_run_makes_as_many_reports_as_are_asked_for(run, tmp_path):
+    put(tmp_path, "server.py")
+    alone = {name: run("check", "--output-format", name).out for name in FORMATS}
+    wanted = [argument for name in FORMATS for argument in ("--report", f"{name}={name}.out")]
+    done = run("check", "--output-format", "concise", *wanted)
+    assert (done.status, done.out) == (1, alone["concise"])
+    assert {name: (tmp_path / f"{name}.out").read_text() for name in FORMATS} == alone
+
+
+@pytest.mark.parametrize("wanted", ["sarif", "sarif=", "xml=a.xml", "=a.xml"])
+def test_a_report_without_a_known_format_or_a_file_is_refused(run, tmp_path, wanted):
+    put(tmp_path, "server.py")
+    done = run("check", "--report", wanted)
+    assert (done.status, done.out) == (2, "")
+    assert "--report takes FORMAT=FILE" in done.err
+    assert "gitlab" in done.err
+
+
+# All that is found here is left to a human.
+CLIENT = "from mcp import ClientSession\n\n\nasync def probe(session: ClientSession):\n    await session.send_ping()\n"
+
+
+def test_only_what_has_an_edit_is_told_if_that_is_asked_for(run, tmp_path):
+    put(tmp_path, "client.py", CLIENT)
+    put(tmp_path, "server.py")
+    every = json.loads(run("check", "--era", "modern", "--output-format", "json", "--fail-on", "never").out)["findings"]
+    told = json.loads(run("check", "--era", "modern", "--output-format", "json", "--fail-on", "never", "--fixable-only").out)["findings"]
+    assert told == [finding for finding in every if finding["fix"]]
+    assert 0 < len(told) < len(every)
+
+
+def test_the_exit_status_follows_what_has_an_edit(run, tmp_path):
+    put(tmp_path, "client.py", CLIENT)
+    every = json.loads(run("check", "--output-format", "json", "--fail-on", "note").out)["findings"]
+    assert {finding["fix"] for finding in every} <= {False}, "the file is to hold nothing that fix can settle"
+    assert (run("check", "--fail-on", "note").status, run("check", "--fail-on", "note", "--fixable-only").status) == (1, 0)
+
+
+def test_what_cannot_be_read_is_told_whether_it_has_an_edit_or_not(run, tmp_path):
+    put(tmp_path, "server.py", "import mcp\ndef (\n")
+    done = run("check", "--fixable-only", "--output-format", "concise")
+    assert done.status == 2
+    assert "MCP000" in done.out
+
+
+@pytest.mark.parametrize("with_it", [["--fixable-only"], ["--report", "json=a.json"]])
+def test_a_baseline_is_written_of_all_findings_and_alone(run, tmp_path, with_it):
+    put(tmp_path, "server.py")
+    done = run("check", "--write-baseline", "accepted.json", *with_it)
+    assert done.status == 2
+    assert not (tmp_path / "accepted.json").exists()
+
+
+@pytest.mark.parametrize("name", FORMATS)
 def test_a_report_can_go_to_a_file(run, tmp_path, name):
     put(tmp_path, "server.py")
     shown = run("check", "--output-format", name)
@@ -471,7 +553,44 @@ def test_version_is_that_of_the_distribution(run):
     assert f'version = "{mcp_migrate.__version__}"' in pyproject
 
 
-@pytest.mark.parametrize("command", ["check", "fix", "rules", "explain"])
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish", "powershell"])
+def test_completion_prints_the_script_of_a_shell(run, shell):
+    done = run("completion", shell)
+    assert done.status == 0
+    assert "_MCP_MIGRATE_COMPLETE" in done.out
+    assert "complete" in done.out
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("mcp-migrate ", {"check", "fix", "rules", "explain", "verify", "completion"}),
+        ("mcp-migrate ch", {"check"}),
+        ("mcp-migrate check --output-fo", {"--output-format"}),
+        ("mcp-migrate check --output-format ", {"text", "concise", "json", "sarif", "github", "gitlab", "junit"}),
+        ("mcp-migrate fix --era m", {"modern"}),
+    ],
+)
+def test_bash_completes_commands_options_and_their_words(tmp_path, words, expected):
+    """In a real bash, which runs the script that `completion` prints."""
+    bash = shutil.which("bash")
+    assert bash is not None
+    typed = words.split(" ")
+    script = (
+        f'PATH="{Path(sys.executable).parent}:$PATH"\neval "$(mcp-migrate completion bash)"\n'
+        f"COMP_WORDS=({' '.join(typed[:-1])} {typed[-1]!r})\nCOMP_CWORD={len(typed) - 1}\n"
+        '_mcp_migrate_completion mcp-migrate\nprintf "%s\\n" "${COMPREPLY[@]}"\n'
+    )
+    done = subprocess.run([bash, "-c", script], cwd=tmp_path, capture_output=True, text=True, check=True, timeout=60)
+    assert set(done.stdout.split()) == expected
+
+
+def test_help_has_no_word_of_completion_options(run):
+    assert "--install-completion" not in run("--help").out
+    assert "--show-completion" not in run("check", "--help").out
+
+
+@pytest.mark.parametrize("command", ["check", "fix", "rules", "explain", "completion"])
 def test_every_command_has_help(run, command):
     done = run(command, "--help")
     assert done.status == 0
@@ -762,6 +881,33 @@ def test_changed_files_that_fix_does_not_touch_are_no_reason_to_refuse(run, repo
     put(repo, "new.py", "x = 3\n")
     assert run(*FIX).status == 0
     assert (repo / "server.py").read_text() == FIXED
+
+
+def test_what_git_does_not_track_can_be_left_out(run, repo):
+    put(repo, "new.py")
+    put(repo, "build_script/new.py")
+    paths = lambda *flags: {path for path, *_ in found(run("check", "--output-format", "json", *flags))}  # noqa: E731
+    assert paths() == {"server.py", "new.py", "build_script/new.py"}
+    assert paths("--tracked") == {"server.py"}
+    assert paths("--tracked", "build_script") == set()
+    # A file that is named is always read, and one that is staged is tracked.
+    assert paths("--tracked", "new.py", "build_script") == {"new.py"}
+    git(repo, "add", "new.py")
+    assert paths("--tracked", ".") == {"server.py", "new.py"}
+
+
+def test_fix_leaves_alone_what_git_does_not_track(run, repo):
+    put(repo, "new.py")
+    assert run(*FIX, "--tracked").status == 0
+    assert ((repo / "server.py").read_text(), (repo / "new.py").read_text()) == (FIXED, SERVER)
+
+
+def test_outside_of_git_nothing_tells_what_is_tracked(run, tmp_path):
+    put(tmp_path, "server.py")
+    done = run("check", "--tracked")
+    assert (done.status, done.out) == (2, "")
+    assert done.err.count("\n") == 1
+    assert "no git work tree" in done.err
 
 
 def test_diff_and_standard_input_never_refuse(run, repo):

@@ -34,6 +34,7 @@ def test_every_setting_is_read(tmp_path):
         fail-on = "warning"
         baseline = "migrate-baseline.json"
         inline = true
+        require-reasons = true
         [tool.mcp-migrate.per-file-ignores]
         "tests/*" = ["MCP103", "MCP2"]
         """,
@@ -48,6 +49,7 @@ def test_every_setting_is_read(tmp_path):
         fail_on=Severity.WARNING,
         baseline=tmp_path / "migrate-baseline.json",
         inline=True,
+        require_reasons=True,
         file=tmp_path / "pyproject.toml",
     )
 

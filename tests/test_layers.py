@@ -73,7 +73,7 @@ LAYERS: dict[str, set[str]] = {
     "report": {"source", "rule", "__version__"},
     "rules": CHECK | {"rewrite", "rules", "sdk"},
     "cli": {"*"},
-    "terminal": {"baseline", "config", "discover", "selection", "report"},  # the errors that its users can act on
+    "terminal": {"baseline", "config", "discover", "selection", "worktree", "report"},  # the errors that its users can act on
     "run": {"*"},  # what `cli` asks for in one word; it reads the disk and writes nothing
     "reading": CHECK | {"discover", "house", "manifests", "project", "feeders", "inline", "sdk"},
     "inline": {"source", "facts", "rewrite.edits", "rewrite.module"},

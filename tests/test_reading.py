@@ -46,6 +46,29 @@ def test_a_constant_behind_a_re_export_is_found(tmp_path):
     assert [fact.key for fact in read.project.files["consts.py"].facts if isinstance(fact, Version)] == ["2025-06-18"]
 
 
+# A file with a word that other protocols say as well, and the modules around it.
+TREE = {
+    "main.py": "from consts import LIMIT\n\n\ndef send(value):\n    return {'jsonrpc': LIMIT, 'value': value}\n",
+    "consts.py": "from numbers_of import LIMIT\nfrom tables import ROWS\n",
+    "numbers_of.py": "import heavy\n\nLIMIT = heavy.MOST\n",
+    "heavy.py": "from tables import ROWS\n\nMOST = '2.0'\n",
+    "tables.py": "ROWS = 1\n",
+}
+
+
+def test_where_nothing_speaks_only_what_is_asked_for_is_read(tmp_path):
+    for name, text in TREE.items():
+        (tmp_path / name).write_text(text)
+    assert sorted(gather(tmp_path).project.files) == ["consts.py", "heavy.py", "main.py", "numbers_of.py"]
+
+
+def test_where_something_speaks_all_that_its_constants_import_is_read(tmp_path):
+    for name, text in TREE.items():
+        (tmp_path / name).write_text(text)
+    (tmp_path / "server.py").write_text('def handle(method):\n    if method == "tools/list":\n        return 1\n')
+    assert sorted(gather(tmp_path).project.files) == sorted([*TREE, "server.py"])
+
+
 DISPATCHER = 'def handle(method):\n    if method == "initialize":\n        return 1\n    if method == "tools/list":\n        return 2\n'
 
 

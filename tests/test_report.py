@@ -7,15 +7,17 @@ import re
 from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
+from xml.etree import ElementTree
 
 import jsonschema
 import pytest
+import xmlschema
 from hypothesis import given
 from hypothesis import strategies as st
-from mcp_migrate.report import concise, github, sarif, text
+from mcp_migrate.report import concise, github, gitlab, junit, sarif, text
 from mcp_migrate.report import json as json_report
-from mcp_migrate.report.model import Report, Seen, place, visible
-from mcp_migrate.rule import Applicability, Era, Finding
+from mcp_migrate.report.model import Report, Seen, Silenced, Stale, place, stale, visible
+from mcp_migrate.rule import Applicability, Era, Finding, Severity
 from mcp_migrate.source import Source
 from samples import CODES, ENTRIES, PING, TASKS, at
 
@@ -29,6 +31,8 @@ def report_of(*findings: Finding, source: Source = SERVER, **counts: object) -> 
 
 BOTH = report_of(at(SERVER, "-32002", CODES, applicability=Applicability.MANUAL, hint="its meaning is not clear"), at(SERVER, '"ping"'))
 NONE = report_of()
+SILENCED = (Silenced("a.py", 1, ("ping",), "a probe asks", 2), Silenced("a.py", 3, None, "", 1))
+GONE = (Stale("a.py", "MCP103"), Stale("b.py", "MCP201"), Stale("a.py", "MCP103"))
 # What an attacker would like a terminal, a log or a workflow to swallow.
 EVIL = "\x1b[31m\r\n::error::x\x9b\u202e\udc80[red]%0A,:"
 
@@ -71,10 +75,13 @@ def test_text_sums_up_what_fix_would_do_and_what_is_left():
 
 def test_text_says_what_was_seen_and_is_fine():
     seen = (Seen("app/server.py"), Seen("app/tools.py", ("tools/call",), ("handle",)))
-    summary = text.render(replace(BOTH, seen=seen, suppressed=2, baselined=1, stale=3))
+    summary = text.render(replace(BOTH, seen=seen, suppressed=2, baselined=1, stale=GONE))
     assert "  1 file with MCP code and no finding: app/tools.py.\n" in summary
     assert "  Behind a stateless boundary: app/tools.py:handle.\n" in summary
-    assert "2 silenced by comments, 1 accepted by the baseline, 3 of the baseline without a finding any more" in summary
+    assert (
+        "2 silenced by comments, 1 accepted by the baseline, 3 of the baseline without a finding any more (write it anew): a.py MCP103 (2), b.py MCP201.\n"
+        in summary
+    )
 
 
 def test_text_of_a_clean_run_says_whether_there_was_anything_to_find():
@@ -200,10 +207,80 @@ def test_github_commands_cannot_be_broken_out_of():
     assert "%250A" in message
 
 
+# GitLab and JUnit
+
+# Paths and texts of every kind, a file that is fine, and no finding at all.
+REPORTS = {"both": BOTH, "none": NONE, "evil": evil(), "seen": replace(BOTH, seen=(Seen("fine.py"), Seen("app/server.py")))}
+
+
+@pytest.mark.parametrize("report", REPORTS.values(), ids=REPORTS)
+def test_code_quality_is_what_gitlab_reads(report):
+    schema = json.loads(Path(__file__).with_name("gitlab.schema.json").read_text())
+    jsonschema.Draft202012Validator.check_schema(schema)
+    issues = json.loads(gitlab.render(report))
+    jsonschema.validate(issues, schema, jsonschema.Draft202012Validator)
+    assert len(issues) == len(report.places)
+
+
+def test_code_quality_tells_how_bad_a_finding_is_and_what_to_do():
+    first, second = json.loads(gitlab.render(BOTH))
+    assert first == {
+        "type": "issue", "check_name": "MCP103 ping", "description": "MCP103: `ping` is gone", "categories": ["Compatibility"],
+        "content": {"body": "Nobody answers.\n\n**Instead:** Write something else."}, "fingerprint": "mark1", "severity": "major",
+        "location": {"path": "app/server.py", "lines": {"begin": 2, "end": 2}},
+    }  # fmt: skip
+    assert (second["severity"], second["description"]) == ("minor", "MCP201: `error_code` is gone; its meaning is not clear")
+
+
+@pytest.mark.parametrize("broken", [{"severity": "error"}, {"fingerprint": ""}, {"location": {"path": "/a.py", "lines": {"begin": 1}}}])
+def test_the_schema_of_code_quality_refuses_what_gitlab_would_not_show(broken):
+    (issue, _) = json.loads(gitlab.render(BOTH))
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate([{**issue, **broken}], json.loads(Path(__file__).with_name("gitlab.schema.json").read_text()))
+
+
+@pytest.mark.parametrize("fail_on", [Severity.ERROR, Severity.NOTE, None])
+@pytest.mark.parametrize("report", REPORTS.values(), ids=REPORTS)
+def test_test_results_keep_to_the_schema_of_those_who_read_them(report, fail_on):
+    schema = xmlschema.XMLSchema(Path(__file__).with_name("junit.xsd"))
+    results = ElementTree.fromstring(junit.render(report, fail_on))
+    schema.validate(results)
+    suites = results.findall("testsuite")
+    assert {suite.get("name") for suite in suites} == {
+        visible(path) for path in (*(it.path for it in report.places), *(it.path for it in report.seen))
+    }
+    for counted in (results, *suites):
+        assert counted.get("tests") == str(len([*counted.iter("testcase")]))
+        assert counted.get("failures") == str(len([*counted.iter("failure")]))
+
+
+def test_a_test_fails_from_the_severity_on_that_fails_the_run():
+    def outcomes(fail_on: Severity | None) -> list[list[str]]:
+        results = ElementTree.fromstring(junit.render(REPORTS["seen"], fail_on))
+        return [[f"{case.get('name')}: {case[0].tag if len(case) else 'passed'}" for case in suite] for suite in results]
+
+    fine = ["speaks 2026-07-28: passed"]
+    assert outcomes(Severity.ERROR) == [["MCP103 ping (2:18): failure", "MCP201 error_code (4:20): skipped"], fine]
+    assert outcomes(Severity.WARNING)[0] == ["MCP103 ping (2:18): failure", "MCP201 error_code (4:20): failure"]
+    assert outcomes(None)[0] == ["MCP103 ping (2:18): skipped", "MCP201 error_code (4:20): skipped"]
+
+
+def test_a_failure_shows_the_code_and_the_way_out():
+    failure = ElementTree.fromstring(junit.render(BOTH, Severity.ERROR)).find(".//failure")
+    assert failure is not None
+    assert failure.attrib == {"type": "error", "message": "`ping` is gone"}
+    assert failure.text == 'app/server.py:2:18\n      if method == "ping":\n`mcp-migrate fix` does this.'
+
+
+def test_what_is_gone_from_the_baseline_is_named_but_not_without_end():
+    many = replace(NONE, stale=tuple(Stale(f"{name}.py", "MCP103") for name in "abcde"))
+    assert stale(many).endswith("(write it anew): a.py MCP103, b.py MCP103, c.py MCP103 and 2 more")
+
+
 # JSON and SARIF
 
 
-SEEN = replace(BOTH, seen=(Seen("a.py", ("ping",), ("handle",)),), stale=1)
+SEEN = replace(BOTH, seen=(Seen("a.py", ("ping",), ("handle",)),), stale=GONE, suppressions=SILENCED)
 
 
 @pytest.mark.parametrize("render", [json_report.render, json_report.statistics])
@@ -237,7 +314,14 @@ def test_json_tells_everything_about_a_finding():
 def test_the_schema_takes_fields_of_later_versions_but_lacks_none_and_mistakes_none():
     schema = json.loads(files("mcp_migrate.report").joinpath("findings.schema.json").read_text())
     document = json.loads(json_report.render(SEEN))
-    for grown in (document, document["summary"], document["findings"][0], document["files"][0]):
+    for grown in (
+        document,
+        document["summary"],
+        document["findings"][0],
+        document["files"][0],
+        document["stale"][0],
+        document["suppressions"][0],
+    ):
         grown["later"] = 1
     jsonschema.validate(document, schema, jsonschema.Draft202012Validator)
     for broken in ({"line": "1"}, {"rule": None}):
@@ -255,6 +339,8 @@ def test_json_has_no_field_that_its_schema_does_not_tell():
     assert document.keys() | counted.keys() == properties.keys()
     assert counted["statistics"][0].keys() == properties["statistics"]["items"]["properties"].keys()
     assert document["summary"].keys() == properties["summary"]["properties"].keys()
+    assert document["suppressions"][0].keys() == properties["suppressions"]["items"]["properties"].keys()
+    assert document["stale"][0].keys() == properties["stale"]["items"]["properties"].keys()
     assert document["files"][0].keys() == properties["files"]["items"]["properties"].keys()
     assert document["findings"][0].keys() == schema["$defs"]["finding"]["properties"].keys()
 

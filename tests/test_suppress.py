@@ -17,7 +17,7 @@ def judged(text: str, *rules, active: frozenset[str] = RUNNING) -> tuple[list[st
     source = Source("app.py", text)
     findings = [at(source, "HERE", rule, nth=number) for number in range(text.count("HERE")) for rule in rules]
     kept, silenced, unused = judge(source, findings, ALL, active)
-    return [finding.rule for finding in kept], silenced, [finding.message for finding in unused]
+    return [finding.rule for finding in kept], sum(silenced.values()), [finding.message for finding in unused]
 
 
 @pytest.mark.parametrize(
@@ -42,7 +42,7 @@ def test_a_comment_on_the_line_silences_the_rule(comment):
 def test_a_comment_for_what_a_boundary_settles_is_of_use():
     source = Source("app.py", "HERE = 1  # mcp-migrate: ignore[MCP114, MCP201] -- the old clients need it\n")
     kept, silenced, unused = judge(source, [], ALL, RUNNING, settled=[at(source, "HERE", TASKS)])
-    assert (kept, silenced) == ([], 0)
+    assert (kept, silenced) == ([], {})
     assert [("MCP201" in finding.message, "MCP114" in finding.message) for finding in unused] == [(True, False)]
 
 
@@ -66,7 +66,8 @@ def test_the_first_and_the_last_line_of_a_finding_count(newline, line):
     lines[line] += "  # mcp-migrate: ignore[MCP114]"
     source = Source("app.py", newline.join(["é = 1", *lines, ""]))
     whole = at(source, newline.join(lines)[: None if line == 0 else -len("  # mcp-migrate: ignore[MCP114]")], TASKS)
-    assert judge(source, [whole], ALL, RUNNING) == ([], 1, [])
+    kept, silenced, unused = judge(source, [whole], ALL, RUNNING)
+    assert (kept, list(silenced.values()), unused) == ([], [1], [])
 
 
 def test_a_whole_file_may_be_silenced():
@@ -114,7 +115,7 @@ def test_an_unused_comment_is_a_note(comment, message):
 def test_a_comment_that_says_nothing_known_is_a_warning(comment, message):
     source = Source("app.py", f"HERE = 1  # mcp-migrate: {comment}\n")
     kept, silenced, (stray,) = judge(source, [at(source, "HERE", TASKS)], ALL, RUNNING)
-    assert (len(kept), silenced, stray.message, stray.severity) == (1, 0, message, Severity.WARNING)
+    assert (len(kept), silenced, stray.message, stray.severity) == (1, {}, message, Severity.WARNING)
     assert source.slice(stray.span).startswith("# mcp-migrate:")
 
 
@@ -140,3 +141,50 @@ def test_unused_comments_can_be_switched_off():
 
 def test_comments_before_text_that_cannot_be_tokenized_still_count():
     assert judged("HERE = 1  # mcp-migrate: ignore\ny = (\n", TASKS) == ([], 1, [])
+
+
+# Reasons
+
+
+def reasons_of(text: str) -> list[tuple[str, int]]:
+    """The reason of each comment, and how many findings it silences."""
+    source = Source("app.py", text)
+    silenced = judge(source, [at(source, "HERE", rule) for rule in (TASKS, CODES)], ALL, RUNNING).silenced
+    return [(comment.reason, number) for comment, number in sorted(silenced.items())]
+
+
+@pytest.mark.parametrize(
+    ("comment", "reason"),
+    [
+        ("# mcp-migrate: ignore -- the old clients need it", "the old clients need it"),
+        ("# mcp-migrate: ignore[ALL] --see #12, till 2027 ", "see #12, till 2027"),
+        ("# mcp-migrate: ignore-file -- generated", "generated"),
+        ("# mcp-migrate: ignore", ""),
+        ("# mcp-migrate: ignore --", ""),
+        ("# mcp-migrate: ignore  # noqa: E501 -- long", ""),
+    ],
+)
+def test_a_reason_stands_behind_two_dashes(comment, reason):
+    assert reasons_of(f"HERE = 1  {comment}\n") == [(reason, 2)]
+
+
+def test_each_of_two_comments_in_a_line_has_its_own_reason():
+    text = "HERE = 1  # mcp-migrate: ignore[MCP114] -- one  # mcp-migrate: ignore[MCP201] -- other\n"
+    assert reasons_of(text) == [("one", 1), ("other", 1)]
+
+
+@pytest.mark.parametrize(
+    ("comment", "wanted", "messages"),
+    [
+        ("# mcp-migrate: ignore[MCP114]", True, ["this suppression gives no reason; write one behind ` -- `"]),
+        ("# mcp-migrate: ignore[MCP114]", False, []),
+        ("# mcp-migrate: ignore[MCP114] -- till 2027", True, []),
+        # What silences nothing wants to go, not a reason.
+        ("# mcp-migrate: ignore[MCP103]", True, ["this suppression silences nothing"]),
+    ],
+)
+def test_a_reason_can_be_asked_for(comment, wanted, messages):
+    source = Source("app.py", f"HERE = 1  {comment}\n")
+    told = judge(source, [at(source, "HERE", TASKS)], ALL, RUNNING, reasons=wanted).unused
+    assert [finding.message for finding in told] == messages
+    assert {finding.severity for finding in told if "reason" in finding.message} <= {Severity.WARNING}

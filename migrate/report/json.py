@@ -28,6 +28,8 @@ def _document(report: Report) -> dict[str, Any]:
         **_head(report),
         "findings": [_finding(place) for place in report.places],
         "files": [{"path": seen.path, "evidence": list(seen.evidence), "boundary": list(seen.boundary)} for seen in report.seen],
+        "suppressions": [one._asdict() for one in report.suppressions],
+        "stale": [one._asdict() for one in report.stale],
         "summary": _summary(report),
     }
 
@@ -44,7 +46,7 @@ def _summary(report: Report) -> dict[str, Any]:
         "applicability": {applicability.word: applicabilities[applicability] for applicability in reversed(Applicability)},
         "suppressed": report.suppressed,
         "baselined": report.baselined,
-        "stale": report.stale,
+        "stale": len(report.stale),
     }
 
 

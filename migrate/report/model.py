@@ -9,6 +9,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from ..rule import Applicability, Entry, Era, Finding, Severity
 from ..source import Position, Source
@@ -52,6 +53,23 @@ class Seen:
     boundary: tuple[str, ...] = ()
 
 
+class Silenced(NamedTuple):
+    """A comment that silences findings. `line` is 1-based; `rules` as it spells them, None for all; `reason` may be empty."""
+
+    path: str
+    line: int
+    rules: tuple[str, ...] | None
+    reason: str
+    findings: int
+
+
+class Stale(NamedTuple):
+    """A finding that the baseline accepts, and that is gone."""
+
+    path: str
+    rule: str
+
+
 @dataclass(frozen=True, slots=True)
 class Report:
     """One run of `check`, or what is left after one of `fix`."""
@@ -62,8 +80,9 @@ class Report:
     checked: int = 0  # files that were read
     seen: tuple[Seen, ...] = ()
     suppressed: int = 0
+    suppressions: tuple[Silenced, ...] = ()
     baselined: int = 0
-    stale: int = 0  # entries of the baseline that nothing answers to any more
+    stale: tuple[Stale, ...] = ()  # entries of the baseline that nothing answers to any more
 
     @property
     def by_severity(self) -> Counter[Severity]:
@@ -93,6 +112,14 @@ def place(
     """Findings as places, sorted by path and position. `show` says how the user would spell a path."""
     places = [_place(finding, mark, sources.get(finding.path), show) for finding, mark in zip(findings, fingerprints, strict=True)]
     return tuple(sorted(places, key=lambda it: (it.path, it.line, it.column, it.end_line, it.end_column, it.rule, it.message)))
+
+
+def stale(report: Report, limit: int = 3) -> str:
+    """What of the baseline is gone, as a phrase that names the first ones."""
+    counts = Counter(report.stale)
+    names = [f"{one.path} {one.rule}{f' ({number})' if number > 1 else ''}" for one, number in sorted(counts.items())]
+    more = f" and {len(names) - limit} more" if len(names) > limit else ""
+    return f"{len(report.stale)} of the baseline without a finding any more (write it anew): {', '.join(names[:limit])}{more}"
 
 
 def visible(text: str) -> str:

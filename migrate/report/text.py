@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import groupby
 
 from ..rule import Applicability, Severity
-from .model import Place, Report, visible
+from .model import Place, Report, stale, visible
 
 Piece = tuple[str, str]  # text and its style, in rich's words
 Line = list[Piece]
@@ -187,7 +187,7 @@ def _aside(report: Report) -> str:
     parts = [
         (report.suppressed, f"{report.suppressed} silenced by comments"),
         (report.baselined, f"{report.baselined} accepted by the baseline"),
-        (report.stale, f"{report.stale} of the baseline without a finding any more (write it anew)"),
+        (len(report.stale), visible(stale(report))),
     ]
     return ", ".join(text for number, text in parts if number)
 

@@ -1,0 +1,56 @@
+"""The report as JUnit XML, for servers that show test results: a suite for each file, a case for each finding."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from xml.etree import ElementTree as xml
+
+from ..rule import Applicability, Severity
+from .model import Place, Report, visible
+
+_REMEDIES = {
+    Applicability.SAFE: "`mcp-migrate fix` does this.",
+    Applicability.UNSAFE: "`mcp-migrate fix --unsafe-fixes` does this; look at the result.",
+    Applicability.MANUAL: "Only a human can decide this.",
+}
+
+
+def render(report: Report, fail_on: Severity | None) -> str:
+    """The findings as failures where they are at or above `fail_on`, as skipped below it; a file of MCP code without any passes.
+
+    In ASCII, so any encoding can carry it.
+    """
+    by_path = {path: list(places) for path, places in groupby(report.places, key=lambda place: place.path)}
+    top = xml.Element("testsuites", name="mcp-migrate")
+    for path in sorted({*by_path, *(seen.path for seen in report.seen)}):
+        suite = xml.SubElement(top, "testsuite", name=visible(path), file=visible(path))
+        for place in by_path.get(path, ()):
+            _add(suite, place, fail_on)
+        if path not in by_path:
+            xml.SubElement(suite, "testcase", name="speaks 2026-07-28", classname=visible(path))
+        _count(suite)
+    _count(top)
+    xml.indent(top)
+    text: bytes = xml.tostring(top, encoding="us-ascii")
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{text.decode()}\n'
+
+
+def _add(suite: xml.Element, place: Place, fail_on: Severity | None) -> None:
+    path = visible(place.path)
+    name = f"{place.rule} {place.name} ({place.line}:{place.column})"
+    case = xml.SubElement(suite, "testcase", name=name, classname=path)
+    message = visible(f"{place.message}; {place.hint}" if place.hint else place.message)
+    if fail_on is None or place.severity < fail_on:
+        xml.SubElement(case, "skipped", message=message)
+        return
+    failure = xml.SubElement(case, "failure", type=place.severity.word, message=message)
+    code = "".join(f"\n  {visible(line)}" for line in place.lines)
+    failure.text = f"{path}:{place.line}:{place.column}{code}\n{_REMEDIES[place.applicability]}"
+
+
+def _count(element: xml.Element) -> None:
+    kinds = {"tests": "testcase", "failures": "failure", "skipped": "skipped"}
+    for name, tag in kinds.items():
+        if element.tag == "testsuite" or name != "skipped":
+            element.set(name, str(sum(1 for _ in element.iter(tag))))
+    element.set("errors", "0")
