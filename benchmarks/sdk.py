@@ -425,7 +425,7 @@ def _failures(failed: Mapping[str, str], row: Mapping[str, Any], project: Path) 
         message, _, frames = reason.partition("\n")
         words = {*re.findall(r"'(\w+)'", message)}
         places = {(path, int(line)) for path, _, line in (frame.rpartition(":") for frame in frames.split())}
-        spans = _test_lines(name, project)
+        spans = [*_test_lines(name, project)]
         for finding in (*row["announced"], *row["findings"]):
             inside = any(finding["path"] == path and first <= finding["line"] <= last for path, first, last in spans)
             named = len(words) > 1 and all(f"`{word}`" in f"{finding['message']} ".replace(".", "`") for word in words)

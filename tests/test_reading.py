@@ -165,17 +165,19 @@ def test_a_test_is_read_that_calls_what_asks_its_client(tmp_path, server, known)
         ("tests/test_tools.py", "from app.tools import TOOL\nassert TOOL.inputSchema\n", True),
         ("tests/test_tools.py", "from unittest.mock import patch\nimport app.tools\n\nwith patch('app.tools.McpError'): pass\n", True),
         ("app/more.py", "from .tools import server\n@server.list_prompts()\nasync def f(): ...\n", True),
+        ("tests/test_stars.py", "from app.stars import TOOL\nassert TOOL.inputSchema\n", True),
         ("tests/test_tools.py", "from app.tools import TOOL\nassert TOOL\n", False),
         ("tests/test_other.py", "from app.other import THING\nassert THING.inputSchema\n", False),
         ("tests/test_other.py", "# from app.tools import TOOL\nassert THING.inputSchema\n", False),
     ],
-    ids=["field", "patch", "decorator", "no use", "other module", "comment"],
+    ids=["field", "patch", "decorator", "star", "no use", "other module", "comment"],
 )
 def test_what_takes_values_of_the_sdk_from_the_project_is_read(tmp_path, path, text, known):
     files = {
         "app/__init__.py": "",
         "app/tools.py": "from mcp.types import Tool\n\nTOOL = Tool(name='a', inputSchema={})\n",
         "app/other.py": "THING = 1\n",
+        "app/stars.py": "from .tools import *\n\n\ndef schema():\n    return TOOL.inputSchema\n",
         path: text,
     }
     for name, content in files.items():

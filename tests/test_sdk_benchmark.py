@@ -195,7 +195,7 @@ def test_a_failing_test_is_told_by_a_finding_in_it_or_by_one_that_names_the_same
         "./tests.test_a::test_two": "failure: 'Tool' object has no attribute 'isError'",
         "./tests.test_a::test_three": "failure: 'Tool' object has no attribute 'other'\ntests/test_a.py:10\nb.py:60",
     }
-    row = {"announced": [inside, named], "findings": [near]}
+    row = {"announced": [named, inside], "findings": [near]}
     told = measuring._failures(failed, row, tmp_path)
     assert told == {"./tests.test_a::test_one[x]": "MCP597 tests/test_a.py:2", "./tests.test_a::test_two": "MCP552 a.py:9"}
     assert measuring._failures({"./tests.test_a::test_three": "failure: x\nb.py:41"}, row, tmp_path).values()

@@ -244,7 +244,7 @@ class Symbols:
         targets = {one.target for one in bindings if one.how is How.IMPORTED and one.target.startswith("mcp.")}
         if bindings and len(targets) == 1:
             yield self._symbol(at, f"patched.{targets.pop()}", SymbolUse.PATCHED)
-        elif module is not None and bindings:
+        elif module is not None and not targets:
             known = self.inference.attribute(ModuleOf(f"{module.path}{OWN}"), name)
             if isinstance(known, Instance) and known.name.startswith("mcp."):
                 yield self._symbol(at, f"{REPLACED}.{known.name}", SymbolUse.PATCHED)
