@@ -148,7 +148,7 @@ class Inference:
                 return self._name(node, module)
             case ast.Attribute(value=value, attr=attr):
                 known = self._attribute(self.type(value, module), attr)
-                return self._replacement(node, module) if attr in module.replaced and _is_own_method(known) else known
+                return self._replacement(node, module) if _is_own_method(known) and attr in module.replaced else known
             case ast.Call():
                 return self._call(node, module)
             case ast.Await(value=value):

@@ -38,7 +38,8 @@ USES = (
 
 CLASSES = frozenset(
     {
-        "AnyFunction", "AnyUrl", "BlobResourceContents", "ClientNotification", "ClientRequest", "ClientResult", "ClientSession",
+        "AnyFunction", "AnyUrl", "AuthSettings", "OAuthMetadata", "ProtectedResourceMetadata",
+        "BlobResourceContents", "ClientNotification", "ClientRequest", "ClientResult", "ClientSession",
         "ClientSessionGroup", "ClientCredentialsOAuthProvider", "Content", "Context", "Cursor", "Elicit", "ElicitationResult",
         "EmbeddedResource", "FastMCP", "FastMCPError", "FileResource", "FunctionResource", "HttpResource",
         "DirectoryResource", "JSONRPCMessage", "MCPServer",

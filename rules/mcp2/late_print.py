@@ -48,10 +48,9 @@ def _after(node: ast.AST, module: Module, ctx: Context, depth: int) -> Iterator[
             case ast.Try(finalbody=finalbody) if child not in finalbody:
                 yield from _printed(finalbody, module)
         for name in ("body", "orelse", "finalbody"):
-            block = getattr(above, name, None)
-            if isinstance(block, list) and child in block and not isinstance(above, ast.ClassDef):
-                rest = block[block.index(child) + 1 :]
-                yield from _printed(rest, module)
+            inner = getattr(above, name, None)
+            if isinstance(inner, list) and child in inner and not isinstance(above, ast.ClassDef):
+                yield from _printed(inner[inner.index(child) + 1 :], module)
         if isinstance(above, Def):
             where = f"{module.path}{OWN}{module.qualified(above)}"
             for other, call in ctx.sdk.callers(above.name) if depth else ():
