@@ -419,7 +419,10 @@ def _own(differs: Sequence[str], client: str) -> Iterator[str]:
 
 
 def _failures(failed: Mapping[str, str], row: Mapping[str, Any], project: Path) -> dict[str, str]:
-    """The findings that say why a test fails: in the test itself, where it failed, or with all the names of the error."""
+    """The findings that say why a test fails.
+
+    They stand in the test itself or where it failed, or in its file about what the error names, or anywhere with all names of the error.
+    """
     said: dict[str, str] = {}
     for name, reason in failed.items():
         message, _, frames = reason.partition("\n")
@@ -429,7 +432,9 @@ def _failures(failed: Mapping[str, str], row: Mapping[str, Any], project: Path) 
         for finding in (*row["announced"], *row["findings"]):
             inside = any(finding["path"] == path and first <= finding["line"] <= last for path, first, last in spans)
             named = len(words) > 1 and all(f"`{word}`" in f"{finding['message']} ".replace(".", "`") for word in words)
-            if (inside and finding in row["announced"]) or named:
+            about = re.findall(r"`(\w+)`", finding["message"])
+            same = bool(about) and finding["path"] in {path for path, _, _ in spans} and all(word in message for word in about)
+            if ((inside or same) and finding in row["announced"]) or named:
                 said[name] = f"{finding['rule']} {finding['path']}:{finding['line']}"
                 break
         else:

@@ -199,6 +199,12 @@ def test_a_failing_test_is_told_by_a_finding_in_it_or_by_one_that_names_the_same
     told = measuring._failures(failed, row, tmp_path)
     assert told == {"./tests.test_a::test_one[x]": "MCP597 tests/test_a.py:2", "./tests.test_a::test_two": "MCP552 a.py:9"}
     assert measuring._failures({"./tests.test_a::test_three": "failure: x\nb.py:41"}, row, tmp_path).values()
+    helper = {"rule": "MCP502", "path": "tests/test_a.py", "line": 4, "message": "version 2 of the SDK spells `isError` in snake case"}
+    lost = {"./tests.test_a::test_three": "failure: hasattr(namespace(isError=False), 'is_error')"}
+    assert measuring._failures(lost, {"announced": [helper], "findings": []}, tmp_path) == {
+        "./tests.test_a::test_three": "MCP502 tests/test_a.py:4"
+    }
+    assert measuring._failures({"./tests.test_a::test_three": "failure: x"}, {"announced": [helper], "findings": []}, tmp_path) == {}
 
 
 @pytest.mark.parametrize(
