@@ -16,7 +16,7 @@ from . import __version__
 from .house import UNREADABLE
 from .report.model import visible
 from .rule import Era
-from .terminal import CLEAN, FAILED, FOUND, Progress, fail, guarded, interrupted, is_colourful, print_bytes, say, uninterrupted
+from .terminal import CLEAN, FAILED, FOUND, Progress, fail, guarded, interrupted, is_colourful, print_bytes, say, uninterrupted, width
 
 if TYPE_CHECKING:
     from .engine import Fixed
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 STDIN = "-"
 STDIN_NAME = "stdin.py"
+MOST_SYMPTOMS = 3  # that a text is explained by
 
 
 class Format(str, Enum):
@@ -232,23 +233,77 @@ def fix(
 @app.command()
 def rules() -> None:
     """List all rules."""
+    from .report.text import FIXES
+
     with guarded():
         entries = _entries()
-        width = max(len(entry.name) for entry in entries)
+        longest = max(len(entry.name) for entry in entries)
         for entry in entries:
-            print(f"{entry.id}  {entry.name:{width}}  {entry.severity.word:7}  {_FIX_WORDS[entry.fix]:10}  {entry.title}")
+            print(f"{entry.id}  {entry.name:{longest}}  {entry.severity.word:7}  {FIXES[entry.fix]:10}  {entry.title}")
+
+
+@app.command(context_settings={"ignore_unknown_options": True})
+def explain(
+    words: Annotated[list[str], typer.Argument(metavar="RULE|TEXT", help="A rule's id or name, or the text of an error that you see.")],
+) -> None:
+    """Say why a rule is there and what to write instead, or where an error comes from."""
+    from . import symptoms
+    from .report import words as telling
+
+    with guarded():
+        asked = " ".join(words)
+        entry = next((entry for entry in _entries() if asked.upper() == entry.id or asked == entry.name), None)
+        if entry is not None:
+            sys.stdout.write(telling.rule(entry, width=width(), colour=is_colourful()))
+        elif found := symptoms.find(asked):
+            names = {entry.id: entry.name for entry in _entries()}
+            sys.stdout.write(telling.symptoms(found[:MOST_SYMPTOMS], names, width=width(), colour=is_colourful()))
+        else:
+            fail(f"no rule is called {asked!r}, and no error is known that says so; `mcp-migrate rules` lists the rules")
 
 
 @app.command()
-def explain(rule: Annotated[str, typer.Argument(metavar="RULE", help="An id or a name.")]) -> None:
-    """Say why a rule is there, and what to write instead."""
+def guide(
+    paths: Paths = None,
+    whole: Annotated[bool, typer.Option("--all", help="Print all sections, whatever is found.")] = False,
+    output_file: Annotated[Path | None, typer.Option("--output-file", "-o", metavar="FILE", help="Write the guide to this file.")] = None,
+    exclude: Exclude = None,
+    era: EraOption = None,
+    config: ConfigFile = None,
+    respect_gitignore: Gitignore = True,
+) -> None:
+    """Print the migration guide for what is found in a project, as Markdown."""
+    from . import guide as sections
+    from .report import guide as telling
+    from .run import Run
+
     with guarded():
-        entry = next((entry for entry in _entries() if rule.upper() == entry.id or rule == entry.name), None)
-        if entry is None:
-            fail(f"no rule is called {rule!r}; `mcp-migrate rules` lists them")
-        source = f"\n\nSource: {entry.spec}" if entry.spec != "none" else ""
-        print(f"{entry.id} {entry.name} ({entry.severity.word}, {_FIX_WORDS[entry.fix]})\n\n{entry.title}.\n")
-        print(f"Why: {entry.why.strip()}\n\nInstead: {entry.instead.strip()}{source}")
+        if whole:
+            text = telling.whole(sections.load())
+        else:
+            run = Run(
+                _flags(
+                    paths,
+                    stdin_filename=None,
+                    select=None,
+                    ignore=None,
+                    exclude=exclude,
+                    era=era,
+                    fail_on=None,
+                    config=config,
+                    respect_gitignore=respect_gitignore,
+                    baseline=None,
+                )
+            )
+            read = _read(run)
+            chosen = [(section, [run.show(path) for path in about]) for section, about in sections.choose(read.project)]
+            text = telling.personal(chosen, run.report(read, run.check(read), run.show))
+        if output_file is not None:
+            _write(output_file, text)
+        elif is_colourful():
+            sys.stdout.write(telling.painted(text, width()))
+        else:
+            sys.stdout.write(text)
 
 
 class ProofFormat(str, Enum):
@@ -331,9 +386,6 @@ def _tell_proof(proof: Proof, output_format: ProofFormat, file: Path | None, *, 
         sys.stdout.write(text)
     else:
         _write(file, text)
-
-
-_FIX_WORDS = {"always": "fix", "sometimes": "some fixes", "never": "no fix"}
 
 
 def _entries() -> tuple[Entry, ...]:

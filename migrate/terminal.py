@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import sys
 import time
@@ -77,6 +78,11 @@ class Progress:
 def is_colourful() -> bool:
     """Whether standard output wants colours."""
     return sys.stdout.isatty() and "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb"
+
+
+def width() -> int:
+    """The cells of a line on standard output, 100 at most, which is what people like to read; 0 where that is no terminal."""
+    return min(shutil.get_terminal_size().columns, 100) if sys.stdout.isatty() else 0
 
 
 def print_bytes(data: bytes) -> None:

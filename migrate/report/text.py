@@ -17,6 +17,7 @@ Line = list[Piece]
 WIDTH = 120
 
 _STYLES = {Severity.ERROR: "bold red", Severity.WARNING: "bold yellow", Severity.NOTE: "bold blue"}
+FIXES = {"always": "fix", "sometimes": "some fixes", "never": "no fix"}  # whether a rule has a fix
 _REMEDIES = {Applicability.SAFE: "fix is safe", Applicability.UNSAFE: "fix needs --unsafe-fixes", Applicability.MANUAL: "by hand"}
 
 
@@ -50,9 +51,9 @@ def fixes(
     if not number and not created:
         return "Nothing could be fixed.\n" if left else "Nothing to fix.\n"
     verb, writes = ("Would fix", "write") if would else ("Fixed", "wrote")
-    new = f" and {writes} {_count(len(created), 'new file')}" if created else ""
+    new = f" and {writes} {count(len(created), 'new file')}" if created else ""
     more = f", which settles {settled} more" if settled > 0 else ""
-    lines = [f"{verb} {_count(number, 'finding')} in {_count(len(applied), 'file')}{new}{more}:"]
+    lines = [f"{verb} {count(number, 'finding')} in {count(len(applied), 'file')}{new}{more}:"]
     for path, rules in sorted(applied.items()):
         lines.append(f"  {visible(path)}: " + ", ".join(f"{rule} {names[rule]} ({rules[rule]})" for rule in sorted(rules)))
     lines += [*(f"  {visible(path)}: new" for path in created), *(f"  {visible(line)}" for line in also)]
@@ -88,7 +89,7 @@ def _diff_style(line: str) -> str:
 def _lines(report: Report, *, summary: bool) -> Iterator[Line]:
     for path, group in groupby(report.places, key=lambda place: place.path):
         places = list(group)
-        yield [(visible(path), "bold"), (f": {_count(len(places), 'finding')}", "")]
+        yield [(visible(path), "bold"), (f": {count(len(places), 'finding')}", "")]
         for place in places:
             yield from _finding(place)
         yield []
@@ -145,23 +146,23 @@ def _cells(text: str) -> int:
 
 
 def _summary(report: Report) -> Iterator[Line]:
-    files = _count(report.checked, "file")
+    files = count(report.checked, "file")
     if report.places:
         hit = len({place.path for place in report.places})
         counts = report.by_severity
-        severities = [_count(counts[severity], severity.word) for severity in reversed(Severity) if counts[severity]]
-        yield [(f"{_count(len(report.places), 'finding')} in {hit} of {files}: {', '.join(severities)}.", "bold")]
+        severities = [count(counts[severity], severity.word) for severity in reversed(Severity) if counts[severity]]
+        yield [(f"{count(len(report.places), 'finding')} in {hit} of {files}: {', '.join(severities)}.", "bold")]
         yield from _next_steps(report)
     else:
         yield [(f"No findings in {files}.", "bold")]
     fine = sorted({seen.path for seen in report.seen} - {place.path for place in report.places})
     if fine:
-        yield [(f"  {_count(len(fine), 'file')} with MCP code and no finding: {_some(fine)}.", "")]
+        yield [(f"  {count(len(fine), 'file')} with MCP code and no finding: {some(fine)}.", "")]
     elif not report.places and not report.seen:
         yield [("  None of them holds MCP code.", "")]
     for seen in report.seen:
         if seen.boundary:
-            yield [(f"  Behind a stateless boundary: {_some(':'.join(filter(None, (seen.path, name))) for name in seen.boundary)}.", "")]
+            yield [(f"  Behind a stateless boundary: {some(':'.join(filter(None, (seen.path, name))) for name in seen.boundary)}.", "")]
     if aside := _aside(report):
         yield [(f"  {aside}.", "")]
     if report.places:
@@ -179,7 +180,7 @@ def _next_steps(report: Report) -> Iterator[Line]:
         yield [(f"  `mcp-migrate fix --unsafe-fixes` would settle {unsafe}.", "green")]
     if counts[Applicability.MANUAL]:
         by_rule = Counter(f"{place.rule} {place.name}" for place in report.places if not place.fix)
-        rules = _some(f"{rule} ({number})" for rule, number in sorted(by_rule.items()))
+        rules = some(f"{rule} ({number})" for rule, number in sorted(by_rule.items()))
         yield [(f"  {counts[Applicability.MANUAL]} left to you: {rules}.", "")]
 
 
@@ -203,11 +204,13 @@ def _statistics(report: Report) -> Iterator[Line]:
         yield [("[*] all of these have a fix, [-] some of them", "")]
 
 
-def _some(names: Iterable[str], most: int = 8) -> str:
+def some(names: Iterable[str], most: int = 8) -> str:
+    """The first names of a list, and how many more there are."""
     names = [visible(name) for name in names]
     rest = len(names) - most
     return ", ".join(names[:most]) + (f" and {rest} more" if rest > 0 else "")
 
 
-def _count(number: int, word: str) -> str:
+def count(number: int, word: str) -> str:
+    """A number with its word, as `2 files`."""
     return f"{number:,} {word}{'' if number == 1 else 's'}"
