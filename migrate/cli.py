@@ -16,7 +16,7 @@ from . import __version__
 from .house import UNREADABLE
 from .report.model import visible
 from .rule import Era
-from .terminal import CLEAN, FAILED, FOUND, Progress, fail, guarded, interrupted, is_colourful, print_bytes, say, uninterrupted, width
+from .terminal import CLEAN, FAILED, FOUND, Progress, fail, guarded, interrupted, is_colourful, look, print_bytes, say, uninterrupted, width
 
 if TYPE_CHECKING:
     from .engine import Fixed
@@ -76,6 +76,7 @@ Baseline = Annotated[Path | None, typer.Option("--baseline", metavar="FILE", hel
 ConfigFile = Annotated[Path | None, typer.Option("--config", metavar="FILE", help="A TOML file of settings, in place of the nearest one.")]
 Gitignore = Annotated[bool, typer.Option("--respect-gitignore/--no-respect-gitignore", help="Leave out what .gitignore files name.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print findings and nothing else.")]
+Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Say of each rule why it is there, and leave no name out.")]
 
 
 def main() -> None:
@@ -121,6 +122,7 @@ def check(
     config: ConfigFile = None,
     respect_gitignore: Gitignore = True,
     quiet: Quiet = False,
+    verbose: Verbose = False,
 ) -> None:
     """Find what protocol revision 2026-07-28 breaks."""
     from .run import Run
@@ -148,7 +150,7 @@ def check(
             sys.exit(FAILED if read.unreadable else CLEAN)
         # Code scanning wants paths from the root of the checkout, where it runs.
         report = run.report(read, sifted, run.relative if output_format in (Format.SARIF, Format.GITHUB) else run.show)
-        _tell(report, output_format, output_file, statistics=statistics, quiet=quiet)
+        _tell(report, output_format, output_file, statistics=statistics, quiet=quiet, verbose=verbose)
         sys.exit(_status(report, run))
 
 
@@ -175,6 +177,7 @@ def fix(
     config: ConfigFile = None,
     respect_gitignore: Gitignore = True,
     quiet: Quiet = False,
+    verbose: Verbose = False,
 ) -> None:
     """Move code to protocol revision 2026-07-28, in place."""
     from .report import text
@@ -225,7 +228,7 @@ def fix(
         else:
             if not quiet:
                 print(summary)
-            sys.stdout.write(text.render(report, colour=is_colourful(), summary=not quiet))
+            sys.stdout.write(text.render(report, look=look(), summary=not quiet, verbose=verbose))
         status = _status(report, run)
         sys.exit(FAILED if unwritten else _status_of_patch(status, changes) if diff else status)
 
@@ -344,6 +347,7 @@ def verify(
     output_format: Annotated[ProofFormat, typer.Option(help="How to tell the checks.")] = ProofFormat.TEXT,
     output_file: Annotated[Path | None, typer.Option("--output-file", "-o", metavar="FILE", help="Write the report to this file.")] = None,
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="List the checks that passed, too.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="List what did not pass and nothing else.")] = False,
 ) -> None:
     """Run a server, and prove with real messages that it speaks 2026-07-28."""
     with guarded():
@@ -368,11 +372,12 @@ def verify(
             ),
             fail,
         )
-        _tell_proof(proof, output_format, output_file, verbose=verbose)
+        _tell_proof(proof, output_format, output_file, verbose=verbose, quiet=quiet)
         sys.exit(CLEAN if proof.holds(strict=strict) else FOUND)
 
 
-def _tell_proof(proof: Proof, output_format: ProofFormat, file: Path | None, *, verbose: bool) -> None:
+def _tell_proof(proof: Proof, output_format: ProofFormat, file: Path | None, *, verbose: bool, quiet: bool) -> None:
+    from .report.text import ASCII, PLAIN
     from .verify import telling
 
     match output_format:
@@ -381,7 +386,10 @@ def _tell_proof(proof: Proof, output_format: ProofFormat, file: Path | None, *, 
         case ProofFormat.MARKDOWN:
             text = telling.markdown(proof)
         case ProofFormat.TEXT:
-            text = telling.text(proof, colour=file is None and is_colourful(), verbose=verbose)
+            seen = look() if file is None else PLAIN
+            text = telling.text(
+                proof, colour=seen.colour, signs=seen.glyphs is not ASCII, width=min(seen.width, 120), verbose=verbose, quiet=quiet
+            )
     if file is None:
         sys.stdout.write(text)
     else:
@@ -450,22 +458,22 @@ def _read(run: Run) -> Reading:
     return read
 
 
-def _tell(report: Report, output_format: Format, file: Path | None, *, statistics: bool, quiet: bool) -> None:
-    text = _rendered(report, output_format, colour=file is None and is_colourful(), statistics=statistics, quiet=quiet)
+def _tell(report: Report, output_format: Format, file: Path | None, *, statistics: bool, quiet: bool, verbose: bool) -> None:
+    text = _rendered(report, output_format, to_terminal=file is None, statistics=statistics, quiet=quiet, verbose=verbose)
     if file is None:
         sys.stdout.write(text)
         return
     _write(file, text)
 
 
-def _rendered(report: Report, output_format: Format, *, colour: bool, statistics: bool, quiet: bool) -> str:
+def _rendered(report: Report, output_format: Format, *, to_terminal: bool, statistics: bool, quiet: bool, verbose: bool) -> str:
     from .report import concise, github, json, sarif, text
 
     match output_format:
         case Format.JSON if statistics:
             return json.statistics(report)
         case _ if statistics:
-            return text.statistics(report, colour=colour)
+            return text.statistics(report, colour=to_terminal and is_colourful())
         case Format.CONCISE:
             return concise.render(report)
         case Format.JSON:
@@ -474,7 +482,7 @@ def _rendered(report: Report, output_format: Format, *, colour: bool, statistics
             return sarif.render(report)
         case Format.GITHUB:
             return github.render(report)
-    return text.render(report, colour=colour, summary=not quiet)
+    return text.render(report, look=look() if to_terminal else text.PLAIN, summary=not quiet, verbose=verbose)
 
 
 def _status(report: Report, run: Run) -> int:

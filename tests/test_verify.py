@@ -195,6 +195,11 @@ def test_a_proof_is_told_in_three_ways():
     assert "  Traceback" in text
     assert " c\n" not in text
     assert " c\n" in telling.text(PROOF, verbose=True)
+    assert "1 of 3 checks failed." in text
+    assert "✗ a | b\n" in telling.text(PROOF, signs=True)
+    quiet = telling.text(PROOF, quiet=True)
+    assert "FAIL a | b\n" in quiet
+    assert [word for word in ("Traceback", "passed", "checks failed") if word in quiet] == []
     told = json.loads(telling.as_json(PROOF))
     assert (told["holds"], told["summary"]) == (False, {"passed": 1, "failed": 1, "warned": 1, "skipped": 0})
     assert [check["name"] for check in told["checks"]] == ["a | b", "c", "d"]
