@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -18,6 +19,7 @@ from mcp_migrate.verify.process import CannotStart
 from mcp_migrate.verify.proof import Proof, Wishes, verify
 from mcp_migrate.verify.schema import conforms, is_schema, schema
 from mcp_migrate.verify.server import Target
+from servers import ROOT, migrate
 
 SERVER = Path(__file__).parent / "verified" / "server.py"
 CALLS = (Call("add", {"a": 1, "b": 2}, "3"), Call("greet", {}, "hello"))
@@ -240,6 +242,19 @@ def test_what_cannot_be_asked_is_one_line_and_2(argv, said, tmp_path):
 
 def git(folder: Path, *argv: str) -> None:
     subprocess.run(["git", "-c", "user.name=t", "-c", "user.email=t@t", *argv], cwd=folder, check=True, capture_output=True)
+
+
+def test_what_calls_have_changed_is_no_difference(tmp_path):
+    folder = tmp_path / "notes"
+    shutil.copytree(ROOT / "fixtures/servers/notes_chain/before", folder)
+    git(folder, "init", "-q")
+    git(folder, "add", ".")
+    git(folder, "commit", "-qm", "before")
+    assert migrate("fix", ".", cwd=folder).returncode == 0
+    # Its tool `add_note` makes a resource of each note, and is called with what its schema allows.
+    done = run("--stdio", f"{sys.executable} -B server.py", "--against", "HEAD", "--timeout", "5", cwd=folder)
+    assert done.returncode == 0, done.stdout
+    assert re.search(r"compared: \d\d passed\n", done.stdout)
 
 
 def test_a_server_is_compared_with_what_it_was(tmp_path):
