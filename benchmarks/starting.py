@@ -185,14 +185,14 @@ def _over_stdio(host: Host, steps: Mapping[str, list[str]]) -> Iterator[tuple[st
                 process.stdin.write(line.encode() + b"\n")
                 process.stdin.flush()
             except BrokenPipeError:
-                yield step, f"gone before {line}: {running.last_words()}"
+                yield step, f"gone before the {step}: {running.last_words()}"
                 break
             number = json.loads(line).get("id") if line.startswith('{"') else None
             while number is not None:
                 try:
                     reply = said.get(timeout=START if number == 0 else REPLY)
                 except queue.Empty:
-                    yield step, f"no reply to {line}"
+                    yield step, f"no reply to the {step}"
                     break
                 yield step, reply
                 if not reply or _answers(reply, number):

@@ -265,8 +265,9 @@ class _Reader:
             data = self.read(file)
             if isinstance(data, Unreadable):
                 continue
-            uses = bool(holding) and any(word in data for word in USES)
-            if (uses and holding.named_in(file.path, data, tests=True)) or (asking and asking.named_in(file.path, data, tests=True)):
+            # Imports first: they are found faster than words of use are missed.
+            uses = bool(holding) and holding.named_in(file.path, data, tests=True) and any(word in data for word in USES)
+            if uses or (asking and asking.named_in(file.path, data, tests=True)):
                 self.add(file, data)
 
     def named_by(self, facts: FileFacts) -> Iterator[File]:
