@@ -31,11 +31,15 @@ _REMEDIES = {Applicability.SAFE: "fix is safe", Applicability.UNSAFE: "fix needs
 
 @dataclass(frozen=True, slots=True)
 class Glyphs:
-    """The lines of a frame. `head` and `foot` stand before its place and its hints, `side` before its code; the rest, several lines."""
+    """The lines of a frame: `head` stands before its place, `side` before its code, and before its hints `more`, and `foot` at the last.
+
+    The others mark code of several lines.
+    """
 
     head: str = "-->"
     side: str = " |"
     foot: str = " ="
+    more: str = " ="
     caret: str = "^"
     first: str = "/"
     middle: str = "|"
@@ -45,7 +49,7 @@ class Glyphs:
 
 
 ASCII = Glyphs()
-LINES = Glyphs(" ╭─▸", " │", " ╰─", "━", "╭", "│", "╰", "┆", gap=False)
+LINES = Glyphs(" ╭─▸", " │", " ╰─", " ├─", "━", "╭", "│", "╰", "┆", gap=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,8 +135,9 @@ def _lines(report: Report, look: Look, *, summary: bool, verbose: bool) -> Itera
         places = list(group)
         yield [(visible(path), "bold"), (f": {count(len(places), 'finding')}", "")]
         for place in places:
-            yield from _finding(place, look)
-            if verbose and place.rule not in told:
+            first = verbose and place.rule not in told
+            yield from _finding(place, look, more=first)
+            if first:
                 told.add(place.rule)
                 yield from _reasons(place, report, look)
         yield []
@@ -141,7 +146,7 @@ def _lines(report: Report, look: Look, *, summary: bool, verbose: bool) -> Itera
             yield from _broken(line, look, 4)
 
 
-def _finding(place: Place, look: Look) -> Iterator[Line]:
+def _finding(place: Place, look: Look, *, more: bool) -> Iterator[Line]:
     margin, glyphs = _margin(place), look.glyphs
     side: Piece = (f"{'':{margin}}{glyphs.side}", _EDGE)
     title = [(f"{place.severity.word}[{place.rule}]", _STYLES[place.severity]), (f" {visible(place.message)}", "bold")]
@@ -156,14 +161,15 @@ def _finding(place: Place, look: Look) -> Iterator[Line]:
                 yield [side, (carets, _STYLES[place.severity])]
     remedy = (_REMEDIES[place.applicability], _TRUST[place.applicability])
     hint = f": {visible(place.hint)}" if place.hint else ""
-    yield from _broken([(f"{'':{margin}}{glyphs.foot} ", _EDGE), remedy, (hint, "")], look, margin + 4)
+    foot = (f"{'':{margin}}{glyphs.more if more else glyphs.foot} ", _EDGE)
+    yield from _broken([foot, remedy, (hint, "")], look, margin + 4)
 
 
 def _reasons(place: Place, report: Report, look: Look) -> Iterator[Line]:
     """Why the rule of a finding is there, and what to write instead."""
     entry, margin = report.entries[place.rule], _margin(place)
-    for head, text in (("why", entry.why), ("instead", entry.instead)):
-        line = [(f"{'':{margin}}{look.glyphs.foot} ", _EDGE), (f"{head}: ", "bold"), (visible(text.strip()), "")]
+    for foot, head, text in ((look.glyphs.more, "why", entry.why), (look.glyphs.foot, "instead", entry.instead)):
+        line = [(f"{'':{margin}}{foot} ", _EDGE), (f"{head}: ", "bold"), (visible(text.strip()), "")]
         yield from _broken(line, look, margin + 4)
 
 
