@@ -59,14 +59,15 @@ def load() -> tuple[Section, ...]:
 def choose(project: Project) -> list[tuple[Section, tuple[str, ...]]]:
     """The sections that a project needs, each with the files that it is about; none for what is for everybody.
 
-    Nothing is for a project without code that speaks MCP.
+    None is for a project without code that speaks MCP, or with no other than such that is written for 2026-07-28.
     """
     sections = load()
     about = {section.id: tuple(_files(section, project)) for section in sections}
     for section in sections:
         if section.otherwise and section.beside and not about[section.id] and not about[section.otherwise]:
             about[section.id] = tuple(path for path, file in _read(project) if _has(file, section.beside))
-    if not any(about.values()):
+    # Tests alone, which import no more than version 2 has, are of code that is moved already.
+    if not any(about[section.id] for section in sections if not section.tests):
         return []
     return [(section, about[section.id]) for section in sections if section.always or about[section.id]]
 
@@ -76,7 +77,7 @@ def _files(section: Section, project: Project) -> Iterator[str]:
         return
     for path, file in _read(project):
         if section.tests:
-            if project.is_test(path) and (file.evidence or _imports(file, ("mcp", "fastmcp"))):
+            if project.is_test(path) and (file.facts or _imports(file, ("mcp", "fastmcp"))):
                 yield path
         elif _imports(file, section.imports) or _has(file, section.facts or {}) or _says(file, section.words):
             yield path

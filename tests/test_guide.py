@@ -65,13 +65,14 @@ def test_a_project_gets_the_sections_of_its_kinds(tmp_path, files, expected):
     "text",
     [
         "import sys, flask\nfor line in sys.stdin: print(line)\n",
-        'requests.post(url, json={"jsonrpc": "2.0", "id": 1, "method": "textDocument/hover"})\n',
+        'requests.post(url, json={"jsonrpc": "2.0", "id": 1, "method": "textDocument/hover"})\nmethods = ["initialize", "window/showMessage"]\n',
         "from mcp.server.mcpserver import MCPServer\nserver = MCPServer('a')\n",
     ],
     ids=["no MCP", "LSP", "moved already"],
 )
-def test_a_project_without_anything_to_move_gets_none(tmp_path, text):
-    assert chosen(tmp_path, {"a.py": text}) == {}
+@pytest.mark.parametrize("path", ["a.py", "tests/test_a.py"])
+def test_a_project_without_anything_to_move_gets_none(tmp_path, path, text):
+    assert chosen(tmp_path, {path: text}) == {}
 
 
 def test_every_rule_about_code_is_told_by_a_section():

@@ -25,7 +25,9 @@ def personal(chosen: Sequence[tuple[Section, Sequence[str]]], report: Report) ->
     The files are spelled as the report spells them.
     """
     if not chosen:
-        return f"# Migration guide\n\nNo code that speaks MCP was found in {count(report.checked, 'file')}: there is nothing to migrate.\n"
+        nothing = f"In {count(report.checked, 'file')}, nothing was found that a section is about"
+        parts = ["# Migration guide\n", f"{nothing}{'.' if report.places else ': there is nothing to migrate.'}\n"]
+        return "\n".join([*parts, *_left(report)])
     parts = ["# Migration guide\n", f"{_opening(chosen, report)}\n"]
     for section, paths in chosen:
         parts += [f"## {section.title}\n", *_here(section, paths, report), section.text]
