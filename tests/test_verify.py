@@ -22,7 +22,6 @@ from mcp_migrate.verify.process import CannotStart
 from mcp_migrate.verify.proof import Proof, Wishes, verify
 from mcp_migrate.verify.schema import conforms, is_schema, schema
 from mcp_migrate.verify.server import Target
-from servers import ROOT, migrate
 
 SERVER = Path(__file__).parent / "verified" / "server.py"
 CALLS = (Call("add", {"a": 1, "b": 2}, "3"), Call("greet", {}, "hello"))
@@ -249,11 +248,11 @@ def git(folder: Path, *argv: str) -> None:
 
 def test_what_calls_have_changed_is_no_difference(tmp_path):
     folder = tmp_path / "notes"
-    shutil.copytree(ROOT / "fixtures/servers/notes_chain/before", folder)
+    shutil.copytree(servers.ROOT / "fixtures/servers/notes_chain/before", folder)
     git(folder, "init", "-q")
     git(folder, "add", ".")
     git(folder, "commit", "-qm", "before")
-    assert migrate("fix", ".", cwd=folder).returncode == 0
+    assert servers.migrate("fix", ".", cwd=folder).returncode == 0
     # Its tool `add_note` makes a resource of each note, and is called with what its schema allows.
     done = run("--stdio", f"{sys.executable} -B server.py", "--against", "HEAD", "--timeout", "5", cwd=folder)
     assert done.returncode == 0, done.stdout
