@@ -16,7 +16,7 @@ from . import __version__
 from .house import UNREADABLE
 from .report.model import stale, visible
 from .rule import Era
-from .terminal import CLEAN, FAILED, FOUND, Progress, fail, guarded, interrupted, is_colourful, print_bytes, say, uninterrupted
+from .terminal import CLEAN, FAILED, FOUND, Progress, fail, guarded, interrupted, is_colourful, look, print_bytes, say, uninterrupted, width
 
 if TYPE_CHECKING:
     from .engine import Fixed
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 STDIN = "-"
 STDIN_NAME = "stdin.py"
 COMPLETE = "_MCP_MIGRATE_COMPLETE"  # the variable in which a shell asks for completions; typer has its name from the command's
+MOST_SYMPTOMS = 3  # that a text is explained by
 
 
 class Format(str, Enum):
@@ -92,6 +93,7 @@ ConfigFile = Annotated[Path | None, typer.Option("--config", metavar="FILE", hel
 Gitignore = Annotated[bool, typer.Option("--respect-gitignore/--no-respect-gitignore", help="Leave out what .gitignore files name.")]
 Tracked = Annotated[bool, typer.Option("--tracked", help="Leave out what git does not track, in folders.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print findings and nothing else.")]
+Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Say of each rule why it is there, and leave no name out.")]
 
 
 def main() -> None:
@@ -152,6 +154,7 @@ def check(
     respect_gitignore: Gitignore = True,
     tracked: Tracked = False,
     quiet: Quiet = False,
+    verbose: Verbose = False,
 ) -> None:
     """Find what protocol revision 2026-07-28 breaks."""
     from .run import Run
@@ -185,8 +188,8 @@ def check(
             sifted = run.fixable(sifted)
         report = run.report(read, sifted, _shown(run, output_format))
         for form, file in reports:
-            _tell(run.report(read, sifted, _shown(run, form)), form, file, run, statistics=False, quiet=False)
-        _tell(report, output_format, output_file, run, statistics=statistics, quiet=quiet)
+            _tell(run.report(read, sifted, _shown(run, form)), form, file, run, statistics=False, quiet=False, verbose=False)
+        _tell(report, output_format, output_file, run, statistics=statistics, quiet=quiet, verbose=verbose)
         if report.stale and (output_format not in (Format.TEXT, Format.JSON) or quiet):
             say(f"warning: {stale(report)}")
         sys.exit(_status(report, run))
@@ -216,6 +219,7 @@ def fix(
     respect_gitignore: Gitignore = True,
     tracked: Tracked = False,
     quiet: Quiet = False,
+    verbose: Verbose = False,
 ) -> None:
     """Move code to protocol revision 2026-07-28, in place."""
     from .report import text
@@ -267,7 +271,7 @@ def fix(
         else:
             if not quiet:
                 print(summary)
-            sys.stdout.write(text.render(report, colour=is_colourful(), summary=not quiet))
+            sys.stdout.write(text.render(report, look=look(), summary=not quiet, verbose=verbose))
         status = _status(report, run)
         sys.exit(FAILED if unwritten else _status_of_patch(status, changes) if diff else status)
 
@@ -275,23 +279,79 @@ def fix(
 @app.command()
 def rules() -> None:
     """List all rules."""
+    from .report.text import FIXES
+
     with guarded():
         entries = _entries()
-        width = max(len(entry.name) for entry in entries)
+        longest = max(len(entry.name) for entry in entries)
         for entry in entries:
-            print(f"{entry.id}  {entry.name:{width}}  {entry.severity.word:7}  {_FIX_WORDS[entry.fix]:10}  {entry.title}")
+            print(f"{entry.id}  {entry.name:{longest}}  {entry.severity.word:7}  {FIXES[entry.fix]:10}  {entry.title}")
+
+
+@app.command(context_settings={"ignore_unknown_options": True})
+def explain(
+    words: Annotated[list[str], typer.Argument(metavar="RULE|TEXT", help="A rule's id or name, or the text of an error that you see.")],
+) -> None:
+    """Say why a rule is there and what to write instead, or where an error comes from."""
+    from . import symptoms
+    from .report import words as telling
+
+    with guarded():
+        asked = " ".join(words)
+        entry = next((entry for entry in _entries() if asked.upper() == entry.id or asked == entry.name), None)
+        if entry is not None:
+            sys.stdout.write(telling.rule(entry, width=width(), colour=is_colourful()))
+        elif found := symptoms.find(asked):
+            names = {entry.id: entry.name for entry in _entries()}
+            sys.stdout.write(telling.symptoms(found[:MOST_SYMPTOMS], names, width=width(), colour=is_colourful()))
+        else:
+            fail(f"no rule is called {asked!r}, and no error is known that says so; `mcp-migrate rules` lists the rules")
 
 
 @app.command()
-def explain(rule: Annotated[str, typer.Argument(metavar="RULE", help="An id or a name.")]) -> None:
-    """Say why a rule is there, and what to write instead."""
+def guide(
+    paths: Paths = None,
+    whole: Annotated[bool, typer.Option("--all", help="Print all sections, whatever is found.")] = False,
+    output_file: Annotated[Path | None, typer.Option("--output-file", "-o", metavar="FILE", help="Write the guide to this file.")] = None,
+    exclude: Exclude = None,
+    era: EraOption = None,
+    config: ConfigFile = None,
+    respect_gitignore: Gitignore = True,
+    tracked: Tracked = False,
+) -> None:
+    """Print the migration guide for what is found in a project, as Markdown."""
+    from . import guide as sections
+    from .report import guide as telling
+    from .run import Run
+
     with guarded():
-        entry = next((entry for entry in _entries() if rule.upper() == entry.id or rule == entry.name), None)
-        if entry is None:
-            fail(f"no rule is called {rule!r}; `mcp-migrate rules` lists them")
-        source = f"\n\nSource: {entry.spec}" if entry.spec != "none" else ""
-        print(f"{entry.id} {entry.name} ({entry.severity.word}, {_FIX_WORDS[entry.fix]})\n\n{entry.title}.\n")
-        print(f"Why: {entry.why.strip()}\n\nInstead: {entry.instead.strip()}{source}")
+        if whole:
+            text = telling.whole(sections.load())
+        else:
+            run = Run(
+                _flags(
+                    paths,
+                    stdin_filename=None,
+                    select=None,
+                    ignore=None,
+                    exclude=exclude,
+                    era=era,
+                    fail_on=None,
+                    config=config,
+                    respect_gitignore=respect_gitignore,
+                    tracked=tracked,
+                    baseline=None,
+                )
+            )
+            read = _read(run)
+            chosen = [(section, [run.show(path) for path in about]) for section, about in sections.choose(read.project)]
+            text = telling.personal(chosen, run.report(read, run.check(read), run.show))
+        if output_file is not None:
+            _write(output_file, text)
+        elif is_colourful():
+            sys.stdout.write(telling.painted(text, width()))
+        else:
+            sys.stdout.write(text)
 
 
 @app.command()
@@ -341,6 +401,7 @@ def verify(
     output_format: Annotated[ProofFormat, typer.Option(help="How to tell the checks.")] = ProofFormat.TEXT,
     output_file: Annotated[Path | None, typer.Option("--output-file", "-o", metavar="FILE", help="Write the report to this file.")] = None,
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="List the checks that passed, too.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="List what did not pass and nothing else.")] = False,
 ) -> None:
     """Run a server, and prove with real messages that it speaks 2026-07-28."""
     with guarded():
@@ -365,11 +426,12 @@ def verify(
             ),
             fail,
         )
-        _tell_proof(proof, output_format, output_file, verbose=verbose)
+        _tell_proof(proof, output_format, output_file, verbose=verbose, quiet=quiet)
         sys.exit(CLEAN if proof.holds(strict=strict) else FOUND)
 
 
-def _tell_proof(proof: Proof, output_format: ProofFormat, file: Path | None, *, verbose: bool) -> None:
+def _tell_proof(proof: Proof, output_format: ProofFormat, file: Path | None, *, verbose: bool, quiet: bool) -> None:
+    from .report.text import ASCII, PLAIN
     from .verify import telling
 
     match output_format:
@@ -378,14 +440,14 @@ def _tell_proof(proof: Proof, output_format: ProofFormat, file: Path | None, *, 
         case ProofFormat.MARKDOWN:
             text = telling.markdown(proof)
         case ProofFormat.TEXT:
-            text = telling.text(proof, colour=file is None and is_colourful(), verbose=verbose)
+            seen = look() if file is None else PLAIN
+            text = telling.text(
+                proof, colour=seen.colour, signs=seen.glyphs is not ASCII, width=min(seen.width, 120), verbose=verbose, quiet=quiet
+            )
     if file is None:
         sys.stdout.write(text)
     else:
         _write(file, text)
-
-
-_FIX_WORDS = {"always": "fix", "sometimes": "some fixes", "never": "no fix"}
 
 
 def _entries() -> tuple[Entry, ...]:
@@ -464,22 +526,22 @@ def _shown(run: Run, output_format: Format) -> Callable[[str], str]:
     return run.relative if output_format in _FOR_MACHINES else run.show
 
 
-def _tell(report: Report, output_format: Format, file: Path | None, run: Run, *, statistics: bool, quiet: bool) -> None:
-    text = _rendered(report, output_format, run, colour=file is None and is_colourful(), statistics=statistics, quiet=quiet)
+def _tell(report: Report, output_format: Format, file: Path | None, run: Run, *, statistics: bool, quiet: bool, verbose: bool) -> None:
+    text = _rendered(report, output_format, run, to_terminal=file is None, statistics=statistics, quiet=quiet, verbose=verbose)
     if file is None:
         sys.stdout.write(text)
         return
     _write(file, text)
 
 
-def _rendered(report: Report, output_format: Format, run: Run, *, colour: bool, statistics: bool, quiet: bool) -> str:
+def _rendered(report: Report, output_format: Format, run: Run, *, to_terminal: bool, statistics: bool, quiet: bool, verbose: bool) -> str:
     from .report import concise, github, gitlab, json, junit, sarif, text
 
     match output_format:
         case Format.JSON if statistics:
             return json.statistics(report)
         case _ if statistics:
-            return text.statistics(report, colour=colour)
+            return text.statistics(report, colour=to_terminal and is_colourful())
         case Format.CONCISE:
             return concise.render(report)
         case Format.JSON:
@@ -492,7 +554,7 @@ def _rendered(report: Report, output_format: Format, run: Run, *, colour: bool, 
             return gitlab.render(report)
         case Format.JUNIT:
             return junit.render(report, run.fail_on)
-    return text.render(report, colour=colour, summary=not quiet)
+    return text.render(report, look=look() if to_terminal else text.PLAIN, summary=not quiet, verbose=verbose)
 
 
 def _status(report: Report, run: Run) -> int:

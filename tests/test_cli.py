@@ -981,6 +981,68 @@ def test_colours_are_for_terminals_that_want_them(tmp_path, variable):
     assert (b"\x1b[1;31merror[MCP103]" in seen) is not bool(variable)
 
 
+MAIN = "from mcp_migrate.cli import main; main()"
+
+
+def plain(seen: bytes) -> str:
+    """What is read of it, without colours."""
+    return re.sub(r"\x1b\[[0-9;]*m", "", seen.decode()).replace("\r\n", "\n")
+
+
+@pytest.mark.parametrize(
+    ("variables", "frame"),
+    [
+        ({"PYTHONUTF8": "1"}, "╭─▸"),
+        ({"PYTHONUTF8": "1", "NO_COLOR": "1"}, "╭─▸"),
+        ({"PYTHONIOENCODING": "ascii"}, "-->"),
+        ({"PYTHONIOENCODING": "latin-1"}, "-->"),
+        ({"PYTHONUTF8": "1", "TERM": "dumb"}, "-->"),
+        ({"PYTHONUTF8": "1", "TERM": "linux"}, "-->"),
+    ],
+    ids=["UTF-8", "no colour", "ASCII", "Latin-1", "dumb", "console"],
+)
+def test_frames_are_of_lines_where_a_terminal_can_show_them(tmp_path, variables, frame):
+    put(tmp_path, "server.py")
+    _, seen = shown(tmp_path, MAIN, "check", "--select", "ping", **variables)
+    assert f" {frame} server.py:" in plain(seen)
+    assert (b"\x1b[" in seen) is not ("NO_COLOR" in variables or variables.get("TERM") == "dumb")
+
+
+@pytest.mark.parametrize(
+    "command", [["check"], ["check", "--verbose"], ["explain", "MCP103"], ["explain", "Connection closed"], ["guide"]], ids=" ".join
+)
+def test_lines_fit_into_the_terminal(tmp_path, command):
+    put(tmp_path, "server.py")
+    _, seen = shown(tmp_path, MAIN, *command, PYTHONUTF8="1", COLUMNS="60")
+    assert [line for line in plain(seen).splitlines() if len(line) > 60] == []
+
+
+def test_colours_can_be_had_where_no_terminal_is(tmp_path):
+    put(tmp_path, "server.py")
+
+    def said(**variables: str) -> str:
+        return subprocess.run(
+            [sys.executable, "-c", MAIN, "check", "--select", "ping"],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            env={**os.environ, **variables},
+        ).stdout
+
+    assert "\x1b[1;31merror[MCP103]" in said(FORCE_COLOR="1", NO_COLOR="")
+    assert "\x1b[" not in said(FORCE_COLOR="1", NO_COLOR="1")
+    assert "\x1b[" not in said(FORCE_COLOR="", NO_COLOR="")
+
+
+def test_verbose_says_why_once_for_each_rule(run, tmp_path):
+    put(tmp_path, "a.py")
+    put(tmp_path, "b.py")
+    said = run("check", "--select", "ping", "--verbose").out
+    assert said.count("error[MCP103]") == 2
+    assert said.count(" = why: A stateless server keeps no connection alive") == said.count(" = instead: Remove the handler") == 1
+    assert " = why: " not in run("check", "--select", "ping").out
+
+
 def test_a_run_that_takes_long_shows_its_progress_and_takes_it_away_again(tmp_path):
     put(tmp_path, "server.py")
     status, seen = shown(

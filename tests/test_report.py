@@ -45,6 +45,25 @@ def evil() -> Report:
 # Text
 
 
+def test_a_terminal_shows_frames_of_lines_and_breaks_long_ones():
+    look = text.Look(glyphs=text.LINES, width=60)
+    hint = "what it means is not clear, so that a human has to say which of the codes is right here"
+    report = report_of(at(SERVER, "-32002", CODES, applicability=Applicability.MANUAL, hint=hint))
+    assert (
+        text.render(report, look=look, summary=False)
+        == """\
+app/server.py: 1 finding
+warning[MCP201] `error_code` is gone
+  ╭─▸ app/server.py:4:20
+4 │     raise RpcError(-32002, "no")
+  │                    ━━━━━━
+  ╰─ by hand: what it means is not clear, so that a human
+     has to say which of the codes is right here
+
+"""
+    )
+
+
 def test_text_shows_the_code_with_carets_under_the_finding():
     assert """\
 app/server.py: 2 findings
@@ -126,7 +145,7 @@ def test_text_of_a_file_that_could_not_be_decoded_has_no_frame():
 
 
 def test_colour_changes_nothing_but_colour():
-    coloured = text.render(BOTH, colour=True)
+    coloured = text.render(BOTH, look=text.Look(colour=True))
     assert "\x1b[1;31merror[MCP103]\x1b[0m" in coloured
     assert re.sub(r"\x1b\[[0-9;]*m", "", coloured) == text.render(BOTH)
 
@@ -177,7 +196,9 @@ def test_visible_text_is_printable_and_says_nothing_new_of_plain_text(raw):
 
 def test_markup_of_a_terminal_library_is_shown_as_it_is():
     source = Source("a.py", "x = ['[bold]ping[/bold]']\n")
-    assert "[bold]ping[/bold]" in re.sub(r"\x1b\[[0-9;]*m", "", text.render(report_of(at(source, "ping"), source=source), colour=True))
+    assert "[bold]ping[/bold]" in re.sub(
+        r"\x1b\[[0-9;]*m", "", text.render(report_of(at(source, "ping"), source=source), look=text.Look(colour=True))
+    )
 
 
 # Concise and GitHub

@@ -6,6 +6,7 @@ import json
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -198,6 +199,11 @@ def test_a_proof_is_told_in_three_ways():
     assert "  Traceback" in text
     assert " c\n" not in text
     assert " c\n" in telling.text(PROOF, verbose=True)
+    assert "1 of 3 checks failed." in text
+    assert "✗ a | b\n" in telling.text(PROOF, signs=True)
+    quiet = telling.text(PROOF, quiet=True)
+    assert "FAIL a | b\n" in quiet
+    assert [word for word in ("Traceback", "passed", "checks failed") if word in quiet] == []
     told = json.loads(telling.as_json(PROOF))
     assert (told["holds"], told["summary"]) == (False, {"passed": 1, "failed": 1, "warned": 1, "skipped": 0})
     assert [check["name"] for check in told["checks"]] == ["a | b", "c", "d"]
@@ -238,6 +244,19 @@ def test_what_cannot_be_asked_is_one_line_and_2(argv, said, tmp_path):
 
 def git(folder: Path, *argv: str) -> None:
     subprocess.run(["git", "-c", "user.name=t", "-c", "user.email=t@t", *argv], cwd=folder, check=True, capture_output=True)
+
+
+def test_what_calls_have_changed_is_no_difference(tmp_path):
+    folder = tmp_path / "notes"
+    shutil.copytree(servers.ROOT / "fixtures/servers/notes_chain/before", folder)
+    git(folder, "init", "-q")
+    git(folder, "add", ".")
+    git(folder, "commit", "-qm", "before")
+    assert servers.migrate("fix", ".", cwd=folder).returncode == 0
+    # Its tool `add_note` makes a resource of each note, and is called with what its schema allows.
+    done = run("--stdio", f"{sys.executable} -B server.py", "--against", "HEAD", "--timeout", "5", cwd=folder)
+    assert done.returncode == 0, done.stdout
+    assert re.search(r"compared: \d\d passed\n", done.stdout)
 
 
 def test_a_server_is_compared_with_what_it_was(tmp_path):

@@ -54,7 +54,6 @@ class Modern:
         self.server, self.ledger, self.dual, self.calls, self.notices = server, ledger, dual, calls, notices
         self.capabilities: Message = {}
         self.listed: dict[str, list[Message]] = {}  # tools, resources and prompts, as they were listed
-        self.answers: dict[str, str] = {}  # what the calls brought, by their place
         self._ids = count(1)
         self.wire: Wire = server.connect()
 
@@ -76,6 +75,13 @@ class Modern:
         if not self.dual:
             self._refuses_the_handshake()
         self._last()
+
+    def look(self) -> None:
+        """Lists what there is, and calls nothing."""
+        if self._discover():
+            for kind in _LISTS:
+                self._all(kind)
+        self.wire.close()
 
     # -- asking ---------------------------------------------------------------
     def message(self, method: str, params: Message | None = None, meta: Message | None = None, number: str | int | None = None) -> Message:
@@ -254,10 +260,10 @@ class Modern:
         else:
             self._is_refused(name, exchange, -32602, None, "server/tools")
         by_name = {str(tool.get("name")): tool for tool in tools}
-        for number, given in enumerate(self.calls or guesses(tools)):
-            self._call(given, by_name.get(given.name, {}), number)
+        for given in self.calls or guesses(tools):
+            self._call(given, by_name.get(given.name, {}))
 
-    def _call(self, given: Call, tool: Message, number: int) -> None:
+    def _call(self, given: Call, tool: Message) -> None:
         params = {"name": given.name, "arguments": given.arguments}
         exchange, rounds, faults = self._answered("tools/call", params)
         result = exchange.result
@@ -272,8 +278,6 @@ class Modern:
             problem = f"the tool failed: {said(result)[:120]}"
         questions = f"after {rounds} question{'' if rounds == 1 else 's'}" if rounds else ""
         self._check(f"a call of {given.name} is answered", problem, "server/tools", detail=questions)
-        if not problem:
-            self.answers[f"call {number + 1}: {given.name}"] = json.dumps(result, sort_keys=True)
         if result is not None and not result.get("isError") and "outputSchema" in tool and result.get("resultType") == "complete":
             lacking = "structuredContent" not in result
             bad = "there is no structuredContent" if lacking else conforms(result["structuredContent"], tool["outputSchema"])
@@ -329,7 +333,6 @@ class Modern:
             exchange, _, _ = self._answered("resources/read", {"uri": resources[0].get("uri")})
             if self._is_answered("the first resource can be read", exchange, "server/resources"):
                 self._cached("resources/read", exchange)
-                self.answers[f"resource {resources[0].get('uri')}"] = json.dumps(exchange.result, sort_keys=True)
         exchange = self.ask("resources/read", {"uri": _NO_RESOURCE})
         if self._is_refused("an unknown resource is refused with -32602", exchange, -32602, None, "server/resources"):
             data = (exchange.error or {}).get("data")
@@ -344,8 +347,7 @@ class Modern:
             first = prompts[0]
             arguments = {one["name"]: "x" for one in first.get("arguments") or () if one.get("required")}
             exchange, _, _ = self._answered("prompts/get", {"name": first.get("name"), "arguments": arguments})
-            if self._is_answered("the first prompt can be got", exchange, "server/prompts"):
-                self.answers[f"prompt {first.get('name')}"] = json.dumps(exchange.result, sort_keys=True)
+            self._is_answered("the first prompt can be got", exchange, "server/prompts")
         exchange = self.ask("prompts/get", {"name": "no_such_prompt"})
         self._is_refused("an unknown prompt is refused with -32602", exchange, -32602, None, "server/prompts", should=True)
 

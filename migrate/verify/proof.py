@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from .ledger import Check, Ledger, Outcome
 from .messages import Call
@@ -39,14 +39,6 @@ class Wishes:
     notices: Sequence[tuple[Call, str, str]] = ()
 
 
-@dataclass(slots=True)
-class _Said:
-    """What a server told clients of one era."""
-
-    listed: dict[str, list[dict[str, object]]] = field(default_factory=dict)
-    answers: dict[str, str] = field(default_factory=dict)
-
-
 def verify(target: Target, wishes: Wishes, *, before: Target | None = None, name: str = "") -> Proof:
     """Talks to a server as clients of the eras do that it is to serve. Raises CannotStart when a command is not there.
 
@@ -60,11 +52,14 @@ def verify(target: Target, wishes: Wishes, *, before: Target | None = None, name
             modern.run()
             if wishes.dual:
                 walk(server, ledger, wishes.calls)
-            after = _older(server, wishes.calls) if before is not None and wishes.dual else None
         finally:
             log = server.log
-        found = _Said(modern.listed, modern.answers)
     if before is not None:
+        # Calls may have changed what there is: both servers are compared as they are when they have just been started.
+        with up(target) as fresh:
+            found = Modern(fresh, Ledger(), dual=wishes.dual)
+            found.look()
+            after = _older(fresh, wishes.calls) if wishes.dual else None
         with up(before) as untouched:
             was = _older(untouched, wishes.calls)
         _compare(was, after, found, ledger, name)
@@ -78,7 +73,7 @@ def _older(server: Server, calls: Sequence[Call]) -> Older:
     return older
 
 
-def _compare(was: Older, now: Older | None, modern: _Said, ledger: Ledger, name: str) -> None:
+def _compare(was: Older, now: Older | None, modern: Modern, ledger: Ledger, name: str) -> None:
     from .masking import same
 
     if "initialize" not in was.transcript or not was.listed.keys() | was.capabilities.keys():
