@@ -51,7 +51,8 @@ class Pieces:
     def edit(self, edits: Iterable[tuple[Span, bytes, int]]) -> None:
         """Makes edits (span in the text with the work of all, new bytes, author), which must not overlap."""
         # From the end on, so that the spans of those that are still to come stay true; of insertions at one place the last comes first.
-        for span, new, author in reversed(sorted(edits, key=lambda edit: edit[0])):
+        ordered = sorted(edits, key=lambda edit: edit[0])
+        for span, new, author in reversed(ordered):
             start = self._cut(span.start)
             end = self._cut(span.end) if span.end > span.start else start
             for piece in self._pieces[start:end]:
