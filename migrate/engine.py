@@ -80,6 +80,14 @@ class Fixed:
     steps: tuple[Step, ...] = ()  # in order, of all files of code that were there before
 
 
+Eras = Era | Callable[[str], Era]
+"""One era for all files, or what tells that of each by its path."""
+
+
+def _era_at(era: Eras, path: str) -> Era:
+    return era if isinstance(era, Era) else era(path)
+
+
 def _raise(error: InternalError) -> NoReturn:
     raise error
 
@@ -95,7 +103,7 @@ def _beside(project: Project) -> Mapping[str, FileFacts]:
 def check(
     project: Project,
     catalog: Catalog,
-    era: Era = Era.DUAL,
+    era: Eras = Era.DUAL,
     *,
     select: Sequence[str] = (),
     ignore: Sequence[str] = (),
@@ -123,7 +131,7 @@ def check(
                 if entry.id in active:
                     try:
                         if entry.id not in asked:
-                            asked[entry.id] = catalog.module(entry).check, Context(entry, file, project, era, aim)
+                            asked[entry.id] = catalog.module(entry).check, Context(entry, file, project, _era_at(era, path), aim)
                         ask, ctx = asked[entry.id]
                         new = [*ask(fact, ctx)]
                         if any(finding.applicability is not Applicability.MANUAL for finding in new):
@@ -144,7 +152,7 @@ def check(
 def fix(
     project: Project,
     catalog: Catalog,
-    era: Era = Era.DUAL,
+    era: Eras = Era.DUAL,
     *,
     unsafe: bool = False,
     select: Sequence[str] = (),
@@ -242,7 +250,7 @@ class _Fixing:
         self,
         project: Project,
         catalog: Catalog,
-        era: Era,
+        era: Eras,
         aim: Aim,
         find: Callable[..., list[Finding]],
         threshold: Applicability,
@@ -443,7 +451,7 @@ class _Fixing:
             module = self.catalog.module(entry) if entry is not None else None
             if entry is None or not hasattr(module, "fix") or finding.fact is None:
                 continue
-            ctx = Context(entry, file, self.project, self.era, self.aim)
+            ctx = Context(entry, file, self.project, _era_at(self.era, file.source.path), self.aim)
             try:
                 wishes = list(module.fix(finding.fact, self._tree(file.source), ctx))  # type: ignore[union-attr]
             except (Unwritable, RecursionError) as error:
@@ -556,7 +564,7 @@ class _Fixing:
 
     def _sweep(self) -> dict[str, Counter[str]]:
         """Takes away what only deleted code used, where only the new era is served. It counts for no rule."""
-        if self.era is not Era.MODERN:
+        if self.era is Era.DUAL:
             return {}
         changed: dict[str, Counter[str]] = {}
         touched = self._touched()
@@ -564,7 +572,7 @@ class _Fixing:
         for path in dict.fromkeys([*touched, *(imported for importer in touched for imported in self.start.imports(importer))]):
             file = self.project.files[path]
             # What a rule has written as a whole holds nothing that deleted code has left.
-            if path not in self.wanted_by and (groups := self._unused(file)):
+            if path not in self.wanted_by and _era_at(self.era, path) is Era.MODERN and (groups := self._unused(file)):
                 new, accepted = self._best(file, groups)
                 if accepted and new.source.text != file.source.text:
                     changed[path] = Counter()

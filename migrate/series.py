@@ -84,12 +84,20 @@ class _Series:
                     self.undivided[path] = self._stage_of(path, steps[path])
             elif path in start.manifests and path not in start.files:
                 self.undivided[path] = max(map(catalog.group_of, fixed.applied.get(path, {})), default=self.last)
+            elif path in start.files and path not in fixed.texts:
+                self.undivided[path] = self.latest  # somebody else has left marks in it
         # Modules that rules have written as a whole are there from when they are wanted.
         self.written = [path for path in changed if path not in self.files and path not in self.undivided]
 
     @cached_property
     def last(self) -> int:
         return len(self.catalog.groups) - 1
+
+    @cached_property
+    def latest(self) -> int:
+        """The last group of code: what was swept away goes with it."""
+        rules = {made.rule for step in self.fixed.steps for made in step.made} - {""}
+        return max(map(self.catalog.group_of, rules), default=self.last)
 
     def run(self) -> Iterator[Stage]:
         texts: dict[str, str | None] = {path: self.start.files[path].source.text for path in self.files}
@@ -141,7 +149,7 @@ class _Series:
             leaders[file.pieces.leader(one)].append(one)
         if file.pieces.leader(_DERIVED) in leaders:
             return None
-        highest = max((self.catalog.group_of(rule) for rule in file.rules.values() if rule), default=self.last)
+        highest = max((self.catalog.group_of(rule) for rule in file.rules.values() if rule), default=self.latest)
         for members in leaders.values():
             group = max(self.catalog.group_of(file.rules[one]) if file.rules[one] else highest for one in members)
             file.groups.update(dict.fromkeys(members, _LOADED if loaded.intersection(members) else group))
@@ -156,7 +164,7 @@ class _Series:
         """When a file comes that comes whole: with what is loaded, or with the latest of its rules."""
         made = [one for step in steps for one in step.made if one.rule]
         loaded = any(self._is_of_sdk(one.rule) for one in made)
-        return _LOADED if loaded else max((self.catalog.group_of(one.rule) for one in made), default=self.last)
+        return _LOADED if loaded else max((self.catalog.group_of(one.rule) for one in made), default=self.latest)
 
     # What a stage is made of
 
