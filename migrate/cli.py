@@ -216,9 +216,10 @@ def fix(
         run = Run(flags)
         before = _read(run)
         after, fixed = run.fixed(before, unsafe=unsafe_fixes)
-        if write:
-            after, fixed = _narrowed(run, before, after, fixed)
         left = run.left(after, fixed)
+        if write and (forbidden := _forbidden(run, before, after)):
+            after, fixed = run.unwritten(before, after, fixed, forbidden)
+            left = run.check(after)
         if mark:
             after = run.marked(after, left)
             left = run.check(after)
@@ -533,8 +534,8 @@ def _print_patch(run: Run, changes: list[Change]) -> None:
         print_bytes(b"".join(patches))
 
 
-def _narrowed(run: Run, before: Reading, after: Reading, fixed: Fixed) -> tuple[Reading, Fixed]:
-    """What is left of a fix where only some files may be written: those that need no other one."""
+def _forbidden(run: Run, before: Reading, after: Reading) -> set[str]:
+    """The files that stay as they are where only some may be written: the others, and what needs one of them."""
     for path in run.flags.write:
         if not os.path.lexists(path):
             fail(f"no such file or folder: {path}")
@@ -542,7 +543,7 @@ def _narrowed(run: Run, before: Reading, after: Reading, fixed: Fixed) -> tuple[
     for path, needed in sorted(forbidden.items()):
         if needed and path in before.data and run.may_write(path):
             say(f"{run.show(path)} stays as it is: it would have to change together with {run.show(needed)}, which is not among --paths")
-    return run.unwritten(before, after, fixed, {*forbidden}) if forbidden else (after, fixed)
+    return {*forbidden}
 
 
 def _commit_all(made: Made) -> Series:
