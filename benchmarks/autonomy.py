@@ -71,9 +71,7 @@ class Bench:
         return Fixed(tuple(wired), counted, set_aside, *_lines(project, copy))
 
     def start(self, start: Start, fixed: Mapping[str, Fixed], recipe: Recipe, copies: Mapping[str, Path]) -> None:
-        hosts = {
-            name: Host.prepare(recipe if name == "before" else recipe.after, copy, self.environments) for name, copy in copies.items()
-        }
+        hosts = {name: Host.prepare(recipe if name == "before" else recipe.after, copy, self.environments) for name, copy in copies.items()}
         name, _, rest = (recipe.calls[0] if recipe.calls else "").partition(" => ")[0].partition(" ")
         tool, arguments = name or "no_such_tool_either", json.loads(rest or "{}")
         before = session(hosts["before"], tool, arguments)

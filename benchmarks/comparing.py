@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import subprocess
 import sys
 import tokenize
@@ -19,6 +20,7 @@ OF_ONE_ERA = frozenset({"_meta", "resultType", "ttlMs", "cacheScope"})
 # Files that may say which SDK a project needs.
 TELLING = frozenset({".py", ".pyi", ".toml", ".txt", ".cfg", ".in", ".md", ".rst", ".json", ".yaml", ".yml", ".lock", ""})
 MISSING = object()
+_SCRIPT = re.compile(rb"(?m)^# /// script$(?s:.*?)^# ///$")
 
 
 def masked(value: Any, hide: Callable[[str], str]) -> Any:
@@ -83,7 +85,8 @@ def faults(before: Mapping[str, bytes], after: Mapping[str, bytes]) -> Iterator[
                 yield f"{name} does not speak of MCP, and was changed"
             if old.startswith(b"\xef\xbb\xbf") != new.startswith(b"\xef\xbb\xbf"):
                 yield f"{name}: byte order mark"
-            if (b"\r\n" in old) != (b"\r\n" in new) or (b"\r\n" in old and old.count(b"\n") == old.count(b"\r\n") != new.count(b"\n")):
+            whole = old.count(b"\n") == old.count(b"\r\n") and new.count(b"\n") != new.count(b"\r\n")
+            if (b"\r\n" in old) != (b"\r\n" in new) or (b"\r\n" in old and whole):
                 yield f"{name}: line endings"
             if old.endswith(b"\n") != new.endswith(b"\n"):
                 yield f"{name}: end of the file"
@@ -93,6 +96,7 @@ def faults(before: Mapping[str, bytes], after: Mapping[str, bytes]) -> Iterator[
 
 
 def _comments(source: bytes) -> Counter[str]:
+    source = _SCRIPT.sub(b"", source)  # what a script asks for is no comment, though it looks like one
     try:
         return Counter(token.string for token in tokenize.tokenize(io.BytesIO(source).readline) if token.type == tokenize.COMMENT)
     except (tokenize.TokenError, SyntaxError, ValueError):

@@ -139,13 +139,13 @@ def _replies(text: str) -> Iterator[dict[str, Any]]:
         at = text.find("{", end)
 
 
-def ask(judge: Path, host: Host, era: str) -> Verdict:
+def ask(judge: Path, host: Host, era: str, only: str = "raw,clients") -> Verdict:
     recipe = host.recipe
     command = ["--stdio"] if recipe.run else ["--path", recipe.path, "--start"]
     command.append(shlex.join(host.argv(recipe.run or recipe.serve)))
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder, "judged.json")
-        argv = [sys.executable, str(judge), "--only", "raw,clients", "--era", era, "--json", str(report), *command]
+        argv = [sys.executable, str(judge), "--only", only, "--era", era, "--json", str(report), *command]
         argv += [part for call in recipe.calls for part in ("--call", call)]
         done = subprocess.run(argv, cwd=host.folder, capture_output=True, text=True)
         if not report.exists():

@@ -4,6 +4,9 @@
 
 The map has one heading (`#### name  -  CLASS`) for each entry, and below it one Python block with a `# v1` and a `# v2` side. The 1.x
 side runs under 1.x and is rewritten; the rewritten text and the 2.x side run under 2.x, and print the same, or what the 1.x side did.
+Where the sides only look at the SDK (at signatures, mostly), or print what no code does, a program of `programs/` that uses the thing
+takes their place: rewritten, it does under 2.x what it did under 1.x. Where an entry is of a class that wants a human (ASSIST, MANUAL), a
+fix that only `--unsafe-fixes` makes is told as such, and a finding is enough where there is none.
 `--self-check` puts the 2.x side in place of the rewritten text: every entry must hold then, and print what the map says.
 Exit status: 0 when every entry holds.
 """
@@ -13,7 +16,6 @@ from __future__ import annotations
 import argparse
 import json
 import re
-import shlex
 import subprocess
 import sys
 import tempfile
@@ -25,8 +27,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from sdk import SESSIONS, pins
+import yaml
+from sdk import HERE, SESSIONS, pins
 from starting import environment
+from tooling import Job, run
 
 ENTRY = re.compile(r"^#### (?P<name>\S+)\s+\S+\s+(?P<kind>[A-Z-]+).*?$(?P<body>.*?)(?=^#{2,4} |\Z)", re.MULTILINE | re.DOTALL)
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
@@ -35,8 +39,11 @@ PRINTS = {"1": re.compile(r"v1 before: runs, prints `([^`]*)`"), "2": re.compile
 HUMAN = frozenset({"ASSIST", "MANUAL"})  # where a finding is all that is asked for
 # What a snippet takes for granted.
 GIVEN = {"asyncio": "import asyncio\n", "sys": "import sys\n", "SRV": "SRV = sys.argv[1]\n"}
-# Beside the SDK: what 1.x brought along, and a transport that it had as an extra.
-BESIDE = {"1": ("websockets==15.0.1",), "2": ("httpx==0.28.1", "httpx-sse==0.4.3", "pydantic-settings==2.16.3", "jsonschema==4.26.0")}
+# Beside the SDK: what 1.x brought along.
+BESIDE: dict[str, tuple[str, ...]] = {
+    "1": (),
+    "2": ("httpx==0.28.1", "httpx-sse==0.4.3", "pydantic-settings==2.16.3", "jsonschema==4.26.0"),
+}
 
 # What the servers of those snippets are asked that print nothing themselves.
 STEPS: dict[str, list[list[Any]]] = {
@@ -63,6 +70,7 @@ STEPS: dict[str, list[list[Any]]] = {
     "log-modern": [["logs", "t", {}]],
     "resource-not-found-code": [["read", "n://5"]],
 }
+STEPS_OF_PROGRAMS: dict[str, list[list[Any]]] = {"fastmcp-run-async": [["serve", ["port", "host", "streamable_http_path"]]]}
 
 
 @dataclass(slots=True)
@@ -73,9 +81,11 @@ class Pair:
     kind: str
     one: str = ""
     two: str = ""
+    program: str = ""
     prints: dict[str, str] = field(default_factory=dict)  # what the map says that each side prints
     said: dict[str, list[str]] = field(default_factory=dict)  # what was printed: "1", "2" and "fixed"
-    findings: list[str] = field(default_factory=list)
+    found: list[str] = field(default_factory=list)  # in the 1.x side, or in the program
+    findings: list[str] = field(default_factory=list)  # and in what became of it
     verdict: str = "nothing to run"
     doubts: list[str] = field(default_factory=list)  # where the map says something else than what was printed
 
@@ -97,6 +107,9 @@ def read(path: Path) -> Iterator[Pair]:
         for side, prints in PRINTS.items():
             if told := prints.search(entry["body"]):
                 pair.prints[side] = told[1]
+        program = HERE / "programs" / f"{pair.name}.py"
+        if program.exists():
+            pair.program = program.read_text(encoding="utf-8")
         yield pair
 
 
@@ -113,15 +126,16 @@ class Bench:
     """The tools and the places of one measurement."""
 
     def __init__(self, tool: str, scratch: Path, environments: Path, *, itself: bool) -> None:
-        self.tool, self.scratch, self.itself = shlex.split(tool), scratch, itself
+        self.tool, self.scratch, self.itself = tool, scratch, itself
         self.pythons = {major: environment((*pins(major), *beside), environments) / "python" for major, beside in BESIDE.items()}
 
     def measure(self, pairs: list[Pair]) -> None:
-        with ThreadPoolExecutor(2) as pool:
-            list(pool.map(self._rewrite, pairs))
+        self._write(pairs)
+        if not self.itself:
+            self._rewrite([pair for pair in pairs if pair.one or pair.program])
         runs: dict[str, list[tuple[Pair, str]]] = {"1": [], "2": []}
         for pair in pairs:
-            for side, major in {"1": "1", "2": "2", "fixed": "2"}.items():
+            for side, major in {"1": "1", "2": "2", "program": "1", "fixed": "2", "unsafe": "2"}.items():
                 if (self.scratch / pair.name / side).exists():
                     runs[major].append((pair, side))
         with ThreadPoolExecutor(2) as pool:
@@ -131,23 +145,31 @@ class Bench:
                 pair.verdict = self._verdict(pair)
                 pair.doubts = list(_doubts(pair))
 
-    def _rewrite(self, pair: Pair) -> None:
-        fixed = pair.two if self.itself else pair.one
-        for side, text in {"1": pair.one, "2": pair.two, "fixed": fixed}.items():
-            pair.said[side] = []
-            if text:
-                (self.scratch / pair.name / side).mkdir(parents=True)
-                (self.scratch / pair.name / side / "snippet.py").write_text(text, encoding="utf-8")
-        if not self.itself and pair.one:
-            home = self.scratch / pair.name / "fixed"
-            self._run("fix", ".", cwd=home)
-            checked = self._run("check", "--output-format", "json", ".", cwd=home)
-            told = json.loads(checked.stdout)["findings"] if checked.stdout.startswith("{") else []
-            pair.findings = [f"{finding['rule']} line {finding['line']} ({finding['severity']})" for finding in told]
+    def _write(self, pairs: list[Pair]) -> None:
+        for pair in pairs:
+            program = "" if self.itself else pair.program
+            fixed = pair.two if self.itself else program or pair.one
+            unsafe = fixed if pair.kind in HUMAN and not self.itself else ""
+            for side, text in {"1": pair.one, "2": pair.two, "program": program, "fixed": fixed, "unsafe": unsafe}.items():
+                pair.said[side] = []
+                if text:
+                    (self.scratch / pair.name / side).mkdir(parents=True)
+                    (self.scratch / pair.name / side / "snippet.py").write_text(text, encoding="utf-8")
+
+    def _rewrite(self, pairs: list[Pair]) -> None:
+        homes = [self.scratch / pair.name / "fixed" for pair in pairs]
+        look: list[Job] = [(home, ["check", "--output-format", "json", "."]) for home in homes]
+        for pair, said in zip(pairs, run(self.tool, look), strict=True):
+            pair.found = _told(said)
+        run(self.tool, [(home, ["fix", "."]) for home in homes])
+        further = [self.scratch / pair.name / "unsafe" for pair in pairs if pair.kind in HUMAN]
+        run(self.tool, [(home, ["fix", "--unsafe-fixes", "."]) for home in further])
+        for pair, said in zip(pairs, run(self.tool, look), strict=True):
+            pair.findings = _told(said)
 
     def _drive(self, major: str, runs: list[tuple[Pair, str]]) -> None:
         """Run these sides under one major of the SDK."""
-        jobs = [(str(self.scratch / pair.name / side / "snippet.py"), STEPS.get(pair.name, [])) for pair, side in runs]
+        jobs = [(str(self.scratch / pair.name / side / "snippet.py"), _steps(pair, side)) for pair, side in runs]
         argv = [str(self.pythons[major]), str(SESSIONS / "driving.py")]
         done = subprocess.run(argv, input=json.dumps(jobs), capture_output=True, text=True)
         if done.returncode:
@@ -156,18 +178,33 @@ class Bench:
             pair.said[side] = [*lines, f"fails: {_last(fault)}"] if fault else lines
 
     def _verdict(self, pair: Pair) -> str:
-        one, two, fixed = pair.said["1"], pair.said["2"], pair.said["fixed"]
-        broken = any(line.startswith("fails:") for line in fixed)
-        if pair.two and fixed == two and not broken:
-            return "ok"
-        if not broken and (fixed == one or fixed == [f"{letter} {line}" for line in one for letter in "LM"]):
-            return "as before"
-        if pair.kind in HUMAN and (pair.findings or (self.itself and not pair.two)):
-            return "finding only"
-        return "wrong"
+        verdict = self._alike(pair, "fixed")
+        if verdict == "wrong" and pair.kind in HUMAN:
+            if pair.said["unsafe"] and self._alike(pair, "unsafe") != "wrong":
+                return "unsafe fix"
+            if pair.found or (self.itself and not pair.two):
+                return "finding only"
+        return verdict
 
-    def _run(self, *argv: str, cwd: Path) -> subprocess.CompletedProcess[str]:
-        return subprocess.run([*self.tool, *argv], cwd=cwd, capture_output=True, text=True, encoding="utf-8")
+    def _alike(self, pair: Pair, side: str) -> str:
+        one, two, fixed, program = pair.said["1"], pair.said["2"], pair.said[side], pair.said["program"]
+        if any(line.startswith("fails:") for line in fixed):
+            return "wrong"
+        if program:
+            return "by a program" if fixed == program else "wrong"
+        if pair.two and fixed == two:
+            return "ok"
+        return "as before" if fixed == one or fixed == [f"{letter} {line}" for line in one for letter in "LM"] else "wrong"
+
+
+def _steps(pair: Pair, side: str) -> list[list[Any]]:
+    of_program = bool(pair.program) and side not in ("1", "2")
+    return (STEPS_OF_PROGRAMS if of_program else STEPS).get(pair.name, [])
+
+
+def _told(said: str) -> list[str]:
+    told = json.loads(said)["findings"] if said.startswith("{") else []
+    return [f"{finding['rule']} line {finding['line']} ({finding['severity']})" for finding in told]
 
 
 def _last(text: str) -> str:
@@ -186,7 +223,7 @@ def _doubts(pair: Pair) -> Iterator[str]:
 
 def report(pairs: list[Pair], *, itself: bool) -> str:
     counts = Counter((pair.kind, pair.verdict) for pair in pairs)
-    verdicts = ["ok", "as before", "finding only", "wrong", "nothing to run"]
+    verdicts = ["ok", "as before", "by a program", "unsafe fix", "finding only", "wrong", "nothing to run"]
     lines = [
         f"# Pairs of snippets, {time.strftime('%Y-%m-%d')}: {len(pairs)} entries" + (" (the 2.x sides themselves)" if itself else ""),
         "",
@@ -202,11 +239,28 @@ def report(pairs: list[Pair], *, itself: bool) -> str:
     ]
     for pair in pairs:
         if pair.one:
-            said = [_cell(pair.said[side]) for side in ("1", "2", "fixed")]
-            lines.append(f"| {pair.name} | {pair.kind} | {pair.verdict} | {' | '.join(said)} | {', '.join(pair.findings)} |")
+            said = [_cell(pair.said[side]) for side in (("program", "2", "fixed") if pair.said["program"] else ("1", "2", "fixed"))]
+            findings = pair.findings or [f"before: {found}" for found in pair.found if pair.verdict in ("unsafe fix", "finding only")]
+            lines.append(f"| {pair.name} | {pair.kind} | {pair.verdict} | {' | '.join(said)} | {', '.join(findings)} |")
+    lines += ["", "## Entries without a snippet", ""]
+    covering = _covering()
+    lines += [f"- {pair.name} ({pair.kind}): {covering.get(pair.name, 'nothing')}" for pair in pairs if not pair.one]
     lines += ["", "## Where the map says something else", ""]
     lines += [f"- {pair.name}: {doubt}" for pair in pairs for doubt in pair.doubts]
     return "\n".join(lines) + "\n"
+
+
+def _covering() -> dict[str, str]:
+    """For each item of the catalog the rules that are about it, or why there is none."""
+    catalog = HERE.parent / "rules"
+    items = yaml.safe_load((catalog / "sdk.yaml").read_text(encoding="utf-8"))
+    found = {item["name"]: item["no_rule"] for part in items.values() if isinstance(part, list) for item in part if "no_rule" in item}
+    for path in sorted(catalog.glob("*/*.yaml")):
+        entry = yaml.safe_load(path.read_text(encoding="utf-8"))
+        for item in entry.get("covers", ()) if "id" in entry else ():
+            name = item.removeprefix("sdk/")
+            found[name] = ", ".join(filter(None, [found.get(name), f"{entry['id']} {path.stem}"]))
+    return found
 
 
 def _cell(lines: list[str]) -> str:

@@ -21,6 +21,7 @@ from typing import Any
 from judging import GROUPS, Verdict, ask
 from sdk import Bench, Plan, read
 
+COLUMNS = (*GROUPS, "ts-sdk v2", "conformance")  # all that the judge has
 COMMIT = "76d64c822f5125032f89eb71dbdb94e42b434821"  # speaks SDK 1.x
 
 
@@ -38,7 +39,7 @@ def measure(bench: Bench, name: str, plan: Plan, options: argparse.Namespace) ->
         verdict = Verdict(trouble="no judge")
         try:
             if options.judge:
-                verdict = ask(options.judge, plan.prepare("2", way.recipe, copy, bench.environments), "dual")
+                verdict = ask(options.judge, plan.prepare("2", way.recipe, copy, bench.environments), "dual", "raw,clients,ts,conformance")
         except OSError as error:
             verdict = Verdict(trouble=str(error)[:200])
         row.setdefault("judged", {})[number] = verdict
@@ -75,7 +76,7 @@ def _holds(row: dict[str, Any]) -> bool:
 
 def _lines(rows: list[dict[str, Any]]) -> list[str]:
     lines = [
-        "| server | own tests that still pass | judge, dual: passed/failed in " + ", ".join(GROUPS) + " | answers as before | holds |",
+        "| server | own tests that still pass | judge, dual: passed/failed in " + ", ".join(COLUMNS) + " | answers as before | holds |",
         "| --- | --- | --- | --- | --- |",
     ]
     more = [""]
@@ -94,8 +95,8 @@ def _lines(rows: list[dict[str, Any]]) -> list[str]:
 
 
 def _verdict(verdict: Verdict) -> str:
-    failed = [sum(check.group == group for check in verdict.failed) for group in GROUPS]
-    counts = ", ".join(f"{verdict.passed.get(group, 0)}/{count}" for group, count in zip(GROUPS, failed, strict=True))
+    failed = [sum(check.group == group for check in verdict.failed) for group in COLUMNS]
+    counts = ", ".join(f"{verdict.passed.get(group, 0)}/{count}" for group, count in zip(COLUMNS, failed, strict=True))
     return f"{counts} ({' '.join(verdict.trouble.split())[:80]})" if verdict.trouble else counts
 
 

@@ -37,8 +37,8 @@ def targets(rows: Sequence[Row], silent: int) -> Iterator[Goal]:
     for client in CLIENTS:
         if ways:
             yield Goal(
-                f"servers that answer a {client} client differently",
-                sum(bool(told["differs"][client]) for told in ways),
+                f"servers that answer a {client} client differently, and no finding says why",
+                sum(bool(_untold(told, client)) for told in ways),
                 f"{len(ways)} servers",
                 0,
             )
@@ -103,10 +103,21 @@ def _table(rows: Sequence[Row]) -> Iterator[str]:
 def _session(told: Row) -> str:
     if told.get("trouble"):
         return "not started"
-    counts = [told["differs"][client] for client in CLIENTS]
-    return "/".join(
-        "none" if differs and differs[0].startswith("no session") else "same" if not differs else str(len(differs)) for differs in counts
-    )
+    return "/".join(_count(told, client) for client in CLIENTS)
+
+
+def _count(told: Row, client: str) -> str:
+    differs = told["differs"][client]
+    if not differs:
+        return "same"
+    if differs[0].startswith("no session"):
+        return "none"
+    left = len(_untold(told, client))
+    return f"{left} and {len(differs) - left} told" if left and left < len(differs) else f"{len(differs)} told" if not left else str(left)
+
+
+def _untold(told: Row, client: str) -> list[str]:
+    return [differs for differs in told["differs"][client] if differs not in told.get("told", ())]
 
 
 def _imports(rows: Sequence[Row]) -> Iterator[str]:
@@ -141,7 +152,7 @@ def _sessions(rows: Sequence[Row]) -> Iterator[str]:
                 seen |= set(fresh)
                 for differs in fresh[:SHOWN]:
                     others = [other for other in CLIENTS if differs in told["differs"][other]]
-                    yield f"- {how} ({', '.join(others)}): {_one_line(differs)}"
+                    yield f"- {how} ({', '.join(others)}){' (told)' if differs in told.get('told', ()) else ''}: {_one_line(differs)}"
                 if len(fresh) > SHOWN:
                     yield f"- {how} ({client}): and {len(fresh) - SHOWN} more"
 

@@ -11,10 +11,15 @@ _ATTRIBUTE = re.compile(r"\.\s*([A-Za-z_]\w*)")
 
 
 class Bystanders:
-    """What the other files say, as far as a deletion has to know. `contents` is asked at most once."""
+    """What the other files say, as far as a deletion has to know. `contents` is asked at most once, and again after `renew`."""
 
     def __init__(self, contents: Callable[[], Iterable[bytes]]) -> None:
         self._contents = contents
+
+    def renew(self) -> None:
+        """Forgets what was read: some of these files are none of the others any more."""
+        for name in ("attributes", "_texts"):
+            self.__dict__.pop(name, None)
 
     def taken_from(self, module: str) -> frozenset[str]:
         """The names that they import from a module, or reach through its name; of a star import, every word that follows."""

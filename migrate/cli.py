@@ -502,6 +502,7 @@ def _beside(run: Run, before: Reading, fixed: Fixed, changes: list[Change]) -> l
     # A file from standard input gets none.
     also = [line for new in fixed.created for line in run.unshipped(new, fixed.project.importers(new))]
     also += [f"not inside: {run.show(new)} {run.outside(new, fixed.project)}" for new in fixed.created if run.is_inline(new)]
+    also += [f"delete {run.show(change.path)}: nothing is left in it" for change in changes if change.before and not change.after.strip()]
     if run.flags.stdin is None:
         also += run.locked(changes)
         also += run.above(before) if changes else []

@@ -17,6 +17,7 @@ from . import needed, selection
 from .accept import Acceptance
 from .bystanders import Bystanders
 from .catalog import Catalog
+from .facts.idle import Idle
 from .facts.mask import parse
 from .facts.model import Fact, FileFacts
 from .manifests import files as manifests
@@ -162,6 +163,7 @@ def fix(
     obstacle: Callable[[str], str] = lambda path: "",
     others: Callable[[], Iterable[bytes]] = tuple,
     beside: Collection[str] = (),
+    silent: Callable[[str, Iterable[str]], Iterable[Source]] = lambda importer, names: (),
     aim: Aim = Aim.MOVE,
     on_error: Callable[[InternalError], None] = _raise,
 ) -> Fixed:
@@ -169,13 +171,13 @@ def fix(
 
     `may_fix` leaves out the findings of a file that must not be touched (suppressed ones); `obstacle` tells why a file outside
     of the project cannot be made; `others` gives the content of the run's other files, which may use names of these, and
-    `beside` their paths.
+    `beside` their paths; `silent` gives those of them that a file (a path) may import by these dotted names.
     """
     find = partial(
         check, catalog=catalog, era=era, select=select, ignore=ignore, per_file_ignores=per_file_ignores, aim=aim, on_error=on_error
     )
     threshold = Applicability.UNSAFE if unsafe else Applicability.SAFE
-    return _Fixing(project, catalog, era, aim, find, threshold, may_fix, obstacle, Bystanders(others), beside, on_error).run()
+    return _Fixing(project, catalog, era, aim, find, threshold, may_fix, obstacle, Bystanders(others), beside, silent, on_error).run()
 
 
 def _order(finding: Finding) -> tuple[str, Span, str, str]:
@@ -258,12 +260,15 @@ class _Fixing:
         obstacle: Callable[[str], str],
         bystanders: Bystanders,
         beside: Collection[str],
+        silent: Callable[[str, Iterable[str]], Iterable[Source]],
         on_error: Callable[[InternalError], None],
     ) -> None:
         self.start = self.project = project
         self.catalog, self.era, self.aim, self.find, self.threshold = catalog, era, aim, find, threshold
         self.may_fix, self.obstacle, self.bystanders, self.on_error = may_fix, obstacle, bystanders, on_error
-        self.beside = beside
+        self.beside, self.silent = beside, silent
+        self.taken_in: dict[str, FileFacts] = {}  # modules without a word of the protocol, as they were
+        self.asked: set[str] = set()  # files whose imports have been looked for among these
         self.acceptance = Acceptance(bystanders)
         self.created: set[str] = set()
         self.written: dict[str, str] = {}  # the text of each file that this round makes or replaces
@@ -290,6 +295,7 @@ class _Fixing:
             if rounds > MAX_ROUNDS:
                 self._take_back(changed)
                 break
+        self._put_back()
         dropped = self.dropped
         self._fix_beside(last=True)
         self.dropped = [*dropped, *self.dropped]
@@ -567,6 +573,7 @@ class _Fixing:
         if self.era is Era.DUAL:
             return {}
         changed: dict[str, Counter[str]] = {}
+        self._take_in()
         touched = self._touched()
         # What a changed file has used of another one may have no user any more.
         for path in dict.fromkeys([*touched, *(imported for importer in touched for imported in self.start.imports(importer))]):
@@ -581,6 +588,27 @@ class _Fixing:
                     self.project = self.project.replace([new])
         return changed
 
+    def _take_in(self) -> None:
+        """Adds the modules without a word of the protocol that changed files have used: what only these needed goes there, too."""
+        found: dict[str, FileFacts] = {}
+        for path in [path for path in self._touched() if path not in self.asked]:
+            self.asked.add(path)
+            file = self.start.files[path]
+            for source in self.silent(path, (*file.imports.values(), *file.hidden)):
+                if source.path not in self.start.files and needed.parses(source):
+                    found[source.path] = read(source)
+        if found:
+            self.taken_in |= found
+            self.bystanders.renew()
+            self.start, self.project = self.start.replace(found.values()), self.project.replace(found.values())
+
+    def _put_back(self) -> None:
+        """Leaves out again what was taken in and has not changed: nothing is to be said about it."""
+        same = {path for path, file in self.taken_in.items() if self.project.files[path].source.text == file.source.text}
+        if same:
+            kept = {path: file for path, file in self.project.files.items() if path not in same}
+            self.project = Project(kept, self.project.packages, self.project.manifests, before=self.project.sdk)
+
     def _unused(self, file: FileFacts) -> list[_Group]:
         from .rewrite.sweep import sweep
 
@@ -588,13 +616,40 @@ class _Fixing:
         elsewhere = self.bystanders.attributes | self.bystanders.taken_from(file.module)
         mentioned, formerly = self._mentions(self.project, path) | elsewhere, self._mentions(self.start, path)
         try:
-            found = sweep(self.start.files[path].source, self._tree(file.source), mentioned, formerly)
+            found = sweep(self.start.files[path].source, self._tree(file.source), mentioned, formerly, self._handed(file))
             return [_Group(tuple(swept)) for swept in found]
         except (Unwritable, RecursionError):
             return []  # what only deleted code used may stay
         except Exception as error:
             self.on_error(_internal("sweep", path, error))
             return []
+
+    def _handed(self, file: FileFacts) -> Mapping[str, Idle]:
+        """What does nothing any more in other files, by the dotted name that it has in this one."""
+        handed: dict[str, Idle] = {}
+        for path in self._touched():
+            other = self.project.files[path]
+            if path == file.source.path or not (new := self._idle_now(self.start.files[path].source, other.source)):
+                continue
+            for name, kind in new.items():
+                handed[f"{other.module}.{name}"] = kind  # as settings spell it
+                for local, target in file.imports.items():
+                    module, _, last = target.rpartition(".")
+                    if last == name and self._is_module(module, file, path):
+                        handed[local] = kind
+                    elif self._is_module(target, file, path):
+                        handed[f"{local}.{name}"] = kind
+        return handed
+
+    def _is_module(self, name: str, importer: FileFacts, path: str) -> bool:
+        found = self.project.module(name, importer.source.path) if name else None
+        return found is not None and found.source.path == path
+
+    @cached_property
+    def _idle_now(self) -> Callable[[Source, Source], Mapping[str, Idle]]:
+        from .rewrite.idle import new
+
+        return cache(new)
 
     def _touched(self) -> list[str]:
         return [path for path, file in self.start.files.items() if self.project.files[path].source.text != file.source.text]

@@ -1,4 +1,7 @@
-"""Comments that say where a human must act or look: `# mcp-migrate: TODO[MCP201] message`, above the statement of a finding."""
+"""Comments that say where a human must act or look: `# mcp-migrate: TODO[MCP201] message`, above the statement of a finding.
+
+In a statement of many lines they stand above the line itself.
+"""
 
 from __future__ import annotations
 
@@ -13,21 +16,29 @@ from .rule import Applicability, Finding
 from .source import Source
 
 _MARK = "# mcp-migrate: TODO["
+_NEAR = 2  # lines that a comment above a statement still speaks of
 _NO_STATEMENT = frozenset({tokenize.COMMENT, tokenize.NL, tokenize.INDENT, tokenize.DEDENT, tokenize.ENCODING, tokenize.ENDMARKER})
+
+_OPENING = frozenset(getattr(tokenize, name) for name in ("FSTRING_START", "TSTRING_START") if hasattr(tokenize, name))
+_CLOSING = frozenset(getattr(tokenize, name) for name in ("FSTRING_END", "TSTRING_END") if hasattr(tokenize, name))
 
 
 def mark(source: Source, findings: Iterable[Finding]) -> str:
     """The text with one comment for each of these findings, and without the comments of earlier runs.
 
-    A comment stands on a line of its own where a statement begins, so no string and no continued line is ever cut.
+    A comment stands on a line of its own where a statement begins, or a line between its brackets, so no string and no continued
+    line is ever cut.
     """
-    starts, marks = _layout(source)
+    starts, inner, marks = _layout(source)
     if not starts:
         return source.text
     wanted: defaultdict[int, list[str]] = defaultdict(list)
     for finding in findings:
         line = source.position(finding.span.start).line
-        comments = wanted[starts[max(bisect_right(starts, line) - 1, 0)]]
+        start = starts[max(bisect_right(starts, line) - 1, 0)]
+        if line - start - sum(start < row < line for row in marks) > _NEAR:
+            start = max((row for row in inner if start < row <= line), default=start)
+        comments = wanted[start]
         comment = f"{_MARK}{finding.rule}] {_one_line(_text(finding), source.encoding)}"
         if comment not in comments:
             comments.append(comment)
@@ -46,24 +57,36 @@ def _text(finding: Finding) -> str:
     return f"{finding.message}; fix needs --unsafe-fixes{finding.hint and f': {finding.hint}'}"
 
 
-def _layout(source: Source) -> tuple[list[int], set[int]]:
-    """The rows where statements begin, and those that hold a mark and nothing else. Nothing for text that cannot be tokenized."""
+def _layout(source: Source) -> tuple[list[int], list[int], set[int]]:
+    """The rows where statements begin, those that go on between brackets, and those that hold a mark and nothing else.
+
+    Nothing for text that cannot be tokenized.
+    """
     starts: list[int] = []
+    inner: list[int] = []
     marks: set[int] = set()
-    begins = True
+    begins, goes_on = True, False
+    strings = 0
     try:
         # Universal newlines, as the positions of `Source` count lines.
         for token in tokenize.generate_tokens(io.StringIO(source.text, newline=None).readline):
+            # Newer interpreters look into strings: no comment may stand there in older ones.
+            strings += (token.type in _OPENING) - (token.type in _CLOSING)
             if token.type == tokenize.COMMENT and token.string.startswith(_MARK) and not token.line[: token.start[1]].strip():
                 marks.add(token.start[0])
             elif token.type == tokenize.NEWLINE:
-                begins = True
+                begins, goes_on = True, False
+            elif token.type == tokenize.NL:
+                goes_on = not begins and not strings
             elif begins and token.type not in _NO_STATEMENT:
                 starts.append(token.start[0])
-                begins = False
+                begins, goes_on = False, False
+            elif goes_on and token.type not in _NO_STATEMENT:
+                inner.append(token.start[0])
+                goes_on = False
     except (tokenize.TokenError, SyntaxError):
-        return [], set()
-    return starts, marks
+        return [], [], set()
+    return starts, inner, marks
 
 
 def _lines(source: Source) -> list[str]:

@@ -38,7 +38,10 @@ def without_unused(before: Source, source: Source, names: Callable[[Source], Nam
     for _ in range(_MAX_PASSES):
         if not parses(source):
             break
-        unused = names(source).unused_imports - names(before).unused_imports
+        now, formerly = names(source), names(before)
+        unused = now.unused_imports - formerly.unused_imports
+        if formerly.has_star:  # what it brought others may ask for, and it has a name of its own now
+            unused -= {(scope, name) for scope, name in unused if not scope and name not in formerly.bound}
         removals = list(imports.remove(Tree(source), unused)) if unused else []
         if not removals:
             break

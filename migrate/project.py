@@ -106,6 +106,11 @@ class Project:
         self._once: dict[tuple[str, Callable[[FileFacts], object]], object] = {}
         self._modules = _index(files.values())
         self._imported = {path: tuple(self._imports(file)) for path, file in files.items()}
+        # Django finds middleware by a text in its settings, which need not be read.
+        if beyond := [path for path, file in files.items() if _is_django_gate(file)]:
+            for path, file in files.items():
+                if b"django" in file.source.utf8 and path not in beyond and not is_test(path):
+                    self._imported[path] += tuple(other for other in beyond if other not in self._imported[path])
         self._importers: dict[str, list[str]] = defaultdict(list)
         for path, targets in self._imported.items():
             for target in targets:
@@ -547,6 +552,12 @@ def is_test(path: str) -> bool:
     # By text: rules ask this at each fact, and a path object costs ten times as much.
     folder, _, name = path.rpartition("/")
     return name.startswith(("test_", "conftest")) or os.path.splitext(name)[0].endswith("_test") or "tests" in folder.split("/")
+
+
+def _is_django_gate(file: FileFacts) -> bool:
+    """Whether a file has middleware of Django that knows the header of the session."""
+    text = file.source.utf8
+    return b"get_response" in text and b"django" in text and b"mcp-session-id" in text.lower().replace(b"_", b"-")
 
 
 def _uses_sdk(file: FileFacts) -> bool:

@@ -14,7 +14,15 @@ from pathlib import PurePosixPath
 from . import discover, house, inline
 from .discover import File, Unreadable
 from .facts.borrowed import BORROWED, may_borrow
-from .facts.gates import BOUNDARY_MODULE, CLIENT_MODULE, CONNECTION_MODULE, HANDLER_MODULE, QUESTION_MODULE
+from .facts.gates import (
+    BOUNDARY_MODULE,
+    CLIENT_MODULE,
+    CONNECTION_MODULE,
+    HANDLER_MODULE,
+    QUESTION_MODULE,
+    SESSION_MODULE,
+    SOCKET_MODULE,
+)
 from .facts.model import FileFacts, Ref, Requirement, Value
 from .facts.vocabulary import imports_sdk, may_speak
 from .feeders import Feeders, dispatches
@@ -40,7 +48,7 @@ class Reading:
     """What a run has read. Only files that may hold protocol code are decoded; `checked` counts the others too."""
 
     project: Project
-    data: Mapping[str, bytes]  # the bytes on disk of each decoded file
+    data: dict[str, bytes]  # the bytes on disk of each decoded file; a deletion may ask for more of them
     locations: Mapping[str, str]  # where each file lies that was found
     unreadable: tuple[Finding, ...]
     unparsed: Mapping[str, Source]  # the text of files that could be decoded, but no more
@@ -257,8 +265,9 @@ class _Reader:
             data = self.read(file)
             if isinstance(data, Unreadable):
                 continue
-            uses = bool(holding) and any(word in data for word in USES)
-            if (uses and holding.named_in(file.path, data, tests=True)) or (asking and asking.named_in(file.path, data, tests=True)):
+            # Imports first: they are found faster than words of use are missed.
+            uses = bool(holding) and holding.named_in(file.path, data, tests=True) and any(word in data for word in USES)
+            if uses or (asking and asking.named_in(file.path, data, tests=True)):
                 self.add(file, data)
 
     def named_by(self, facts: FileFacts) -> Iterator[File]:
@@ -274,8 +283,9 @@ class _Reader:
 
     def look_beside(self) -> None:
         """Takes in modules that `fix` has written and that are no part of the run: whether one is there decides what is found and fixed."""
+        written = (BOUNDARY_MODULE, CLIENT_MODULE, HANDLER_MODULE, QUESTION_MODULE, CONNECTION_MODULE, SOCKET_MODULE, SESSION_MODULE)
         inside = [facts for facts in self.facts if facts.source.path not in self.outside]
-        for facts, name in product(inside, (BOUNDARY_MODULE, CLIENT_MODULE, HANDLER_MODULE, QUESTION_MODULE, CONNECTION_MODULE)):
+        for facts, name in product(inside, written):
             path = str(PurePosixPath(facts.source.path).with_name(name))
             location = os.path.join(os.path.dirname(self.locations[facts.source.path]), name)
             if path in self.data or path in self.unparsed or not os.path.isfile(location):

@@ -21,12 +21,13 @@ from .forecast import foretold, without_boundaries
 from .inline import Carried, Joined
 from .manifests import files as manifests
 from .mark import mark
-from .project import Project
+from .project import Project, module_name
 from .project import read as facts_of
 from .reading import Reading
 from .report.model import Report, Seen, place
 from .rule import Aim, Applicability, Era, Finding
 from .sieve import Sieve, Sifted
+from .source import Source, decode
 from .suppress import is_commented
 from .units import Packages
 
@@ -145,6 +146,7 @@ class Run:
             obstacle=lambda path: self._obstacle(path, read),
             others=lambda: _contents_beside(read),
             beside=read.locations.keys(),
+            silent=lambda importer, names: _silent(read, importer, names),
             aim=self.aim,
             on_error=self.failures.append,
         )
@@ -241,6 +243,8 @@ class Run:
         return sorted(changes, key=lambda change: (change.before is not None, change.path))
 
     def _is_changed(self, before: Reading, after: Reading, path: str) -> bool:
+        if path not in before.project.files:
+            return True  # a module without a word of the protocol, which has lost what only deleted code used
         old, new = before.carried.get(path, {}), after.carried.get(path, {})
         texts = {name: after.project.files[inline.module_beside(path, name)].source.text for name in new}
         if any(name not in old or texts[name] != one.module for name, one in new.items()):
@@ -490,9 +494,36 @@ def _relative_to(location: str, folder: Path) -> str:
     return os.path.relpath(location, folder.absolute()).replace(os.sep, "/")
 
 
+def _silent(read: Reading, importer: str, names: Iterable[str]) -> Iterator[Source]:
+    """The modules without a word of the protocol that a file imports by these dotted names, or takes something from."""
+    wanted = {module for name in names for module in (name, name.rpartition(".")[0]) if module}
+    shorts = {module.rpartition(".")[2] for module in wanted}
+    folder = importer.split("/")[:-1]
+    found: dict[str, str] = {}  # dotted name -> the nearest file
+    for path in read.locations:
+        name = module_name(path) if PurePosixPath(path).suffix in discover.SUFFIXES else ""
+        if name.rpartition(".")[2] not in shorts or path in read.project.files or path in read.unparsed:
+            continue
+        for module in wanted:
+            if f".{name}".endswith(f".{module}") and (module not in found or _near(path, folder) > _near(found[module], folder)):
+                found[module] = path
+    for path in dict.fromkeys(found.values()):
+        data = discover.read(discover.File(path, read.locations[path]))
+        if not isinstance(data, discover.Unreadable):
+            with contextlib.suppress(SyntaxError, ValueError):
+                source = decode(path, data)
+                read.data[path] = data
+                yield source
+
+
+def _near(path: str, folder: list[str]) -> int:
+    """How many folders a file has in common with another one."""
+    return next((at for at, (one, two) in enumerate(zip(path.split("/"), folder, strict=False)) if one != two), len(folder))
+
+
 def _contents_beside(read: Reading) -> Iterator[bytes]:
     """The files that hold no protocol code, as far as they can be read: they may use names of those that do."""
     for path, location in read.locations.items():
-        if path not in read.project.files and path not in read.project.manifests:
+        if path not in read.project.files and path not in read.project.manifests and path not in read.data:
             with contextlib.suppress(OSError):
                 yield Path(location).read_bytes()

@@ -38,6 +38,11 @@ class Names:
         imported = {(scope.name, name) for scope in self._scopes for name in scope.imports}
         return frozenset(imported - used - {("", name) for name in self.root.exported})
 
+    @property
+    def has_star(self) -> bool:
+        """Whether a star import may bind anything."""
+        return self.root.star
+
     @cached_property
     def doubled_imports(self) -> Counter[tuple[str, str]]:
         """How often a scope makes the same import beyond the first time."""

@@ -21,10 +21,11 @@ def choose(entries: Iterable[Entry], select: Iterable[str], ignore: Iterable[str
     entries = tuple(entries)
     select, ignore = tuple(select), tuple(ignore)
     steps = [(selector, True) for selector in select or (ALL,)] + [(selector, False) for selector in ignore]
+    named = {selector: ids_of(selector, entries) for selector, _ in steps}
     chosen: set[str] = set()
-    for selector, add in sorted(steps, key=lambda step: _specificity(step[0], entries)):
-        ids = ids_of(selector, entries)
-        chosen = chosen | ids if add else chosen - ids
+    # ALL, then packs and prefixes by how few rules they name, then one rule: the more rules, the earlier the step.
+    for selector, add in sorted(steps, key=lambda step: -len(named[step[0]])):
+        chosen = chosen | named[selector] if add else chosen - named[selector]
     return frozenset(chosen)
 
 
@@ -55,8 +56,3 @@ def per_file(ignores: Mapping[str, Iterable[str]], entries: Iterable[Entry]) -> 
 
 def _answers(entry: Entry, selector: str) -> bool:
     return selector in (ALL, entry.name, entry.pack) or (selector != "" and entry.id.startswith(selector.upper()))
-
-
-def _specificity(selector: str, entries: Iterable[Entry]) -> int:
-    """ALL, then packs and prefixes by how few rules they name, then one rule: the more rules, the earlier the step."""
-    return -len(ids_of(selector, entries))

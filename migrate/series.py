@@ -84,8 +84,9 @@ class _Series:
                     self.undivided[path] = self._stage_of(path, steps[path])
             elif path in start.manifests and path not in start.files:
                 self.undivided[path] = max(map(catalog.group_of, fixed.applied.get(path, {})), default=self.last)
-            elif path in start.files and path not in fixed.texts:
-                self.undivided[path] = self.latest  # somebody else has left marks in it
+            elif path not in fixed.created and (path not in start.files or path not in fixed.texts):
+                # A module without a word of the protocol, which has lost what only deleted code used; or there are marks in it.
+                self.undivided[path] = self.latest
         # Modules that rules have written as a whole are there from when they are wanted.
         self.written = [path for path in changed if path not in self.files and path not in self.undivided]
 

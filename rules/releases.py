@@ -135,13 +135,13 @@ def needs_sdk(file: FileFacts) -> bool:
 
 def is_moving(ctx: Context) -> bool:
     """Whether the code around this file is written for mcp 1, or for either while what it asks for lets mcp 1 in."""
-    from ..facts.versions import Version
-
     if ctx.aim is Aim.HOLD:
         return False
     written_for = major(ctx)
     if written_for is not Major.EITHER:
         return written_for is Major.ONE
+    from ..facts.versions import Version
+
     path = ctx.file.source.path
     every = ctx.project.requirements.get(SDK, ())
     near = [(file, one) for file, one in every if is_about(ctx, file.source.path, path)]

@@ -18,6 +18,10 @@ class Files:
     def module(self, name: str) -> tuple[str, Source] | None:
         return (name, Source(f"{name}.py", self.texts[name])) if name in self.texts else None
 
+    def imports(self, path: str) -> Iterator[str]:
+        text = self.texts.get(path.removesuffix(".py"), "")
+        return (name for name in self.texts if f"import {name}" in text or f"from {name} " in text)
+
     def importers(self, path: str) -> Iterator[str]:
         stem = path.removesuffix(".py")
         return (name for name, text in self.texts.items() if (name != stem and f"import {stem}" in text) or f"from {stem} " in text)

@@ -37,7 +37,7 @@ KNOWN = frozenset(
     }
 )
 # What is run as a program, or needs a package that is no part of a plain installation.
-PASSED_OVER = ("mcp.cli", "mcp.server.__main__", "mcp.client.__main__", "mcp.server.fastmcp.utilities.logging")
+PASSED_OVER = ("mcp.cli", "mcp.server.__main__", "mcp.client.__main__")
 
 
 def dump() -> dict[str, object]:

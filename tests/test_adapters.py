@@ -149,3 +149,11 @@ def test_a_test_in_a_folder_of_its_own_uses_the_one_that_is_there() -> None:
     done = fixed_paths({**files, "tests/test_it.py": test})
     assert done.created == {}
     assert "from app import mcp_http" in done.texts["tests/test_it.py"]
+
+
+def test_a_folder_without_init_inside_of_a_package_is_part_of_it_where_others_import_it_so() -> None:
+    files = {"src/app/__init__.py": "", "src/app/serving/server.py": SERVER}
+    done = fixed_paths({**files, "tests/test_it.py": "from app.serving.server import server\nimport mcp\n"})
+    assert "from app.serving import mcp_handlers" in done.texts["src/app/serving/server.py"]
+    alone = fixed_paths({**files, "run.py": "import mcp\n"})
+    assert imports_of(alone.texts["src/app/serving/server.py"]) == ["import mcp_handlers"]

@@ -49,7 +49,8 @@ LAYERS: dict[str, set[str]] = {
     "rewrite.rounds": {"*"},
     "rewrite.decided": CUT | {"rewrite.cut"},
     "rewrite.handlers": CUT | {"facts.model", "rewrite.decided"},
-    "rewrite.hollow": CUT | {"facts", "rewrite.cut", "rewrite.decided"},
+    "rewrite.idle": CUT | {"facts", "rewrite.cut", "rewrite.decided"},
+    "rewrite.hollow": CUT | {"facts", "rewrite.cut", "rewrite.decided", "rewrite.idle"},
     "rewrite.sweep": CUT | {"facts", "rewrite.hollow"},
     "rewrite": CUT | {"facts", "rule", "runtime"},  # the boundary's verbs read chains and speak in needs
     "rewrite.servers": TREE | {"facts", "rule", "runtime", "project", "rewrite"},  # a server may be spread over files

@@ -41,6 +41,26 @@ def test_the_comment_stands_where_the_statement_begins(before, after):
     assert ast.dump(ast.parse(after)) == ast.dump(ast.parse(before))
 
 
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("call(\n    a,\n    b,\n    ping,\n)\n", f"call(\n    a,\n    b,\n    {TODO}\n    ping,\n)\n"),
+        ("call(\n    a,\n    # b\n    c, ping)\n", f"call(\n    a,\n    # b\n    {TODO}\n    c, ping)\n"),
+        ("call(a, '''\n\n\nping''')\n", f"{TODO}\ncall(a, '''\n\n\nping''')\n"),
+        ("call(\n    a + \\\n    b + \\\n    ping)\n", f"call(\n    {TODO}\n    a + \\\n    b + \\\n    ping)\n"),
+        (
+            "if x:\n    y = [\n        1,\n        2,\n        ping,\n    ]\n",
+            f"if x:\n    y = [\n        1,\n        2,\n        {TODO}\n        ping,\n    ]\n",
+        ),
+    ],
+    ids=["call", "comment", "string", "backslash", "block"],
+)
+def test_in_a_long_statement_the_comment_stands_above_the_line_itself(before, after):
+    assert marked(before) == after
+    assert ast.dump(ast.parse(after)) == ast.dump(ast.parse(before))
+    assert mark(Source("a.py", after), [at(Source("a.py", after), "ping", nth=1)]) == after
+
+
 def test_marking_again_changes_nothing():
     once = marked("if x:\n    y = ping\n")
     assert marked(once, "y = ping") == once

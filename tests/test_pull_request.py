@@ -236,7 +236,11 @@ def test_a_hook_that_refuses_a_later_commit_takes_back_the_whole_series(tmp_path
     here = clone(tmp_path, CARELESS)
     start = git(here, "rev-parse", "HEAD")
     # It also changes the file that is to be committed, as formatters do.
-    hook(here, "pre-commit", 'n=$(git rev-list --count HEAD)\n[ "$n" -lt 2 ] && exit 0\necho "# x" >> quotes.py\necho "style: no" >&2\nexit 1')
+    hook(
+        here,
+        "pre-commit",
+        'n=$(git rev-list --count HEAD)\n[ "$n" -lt 2 ] && exit 0\necho "# x" >> quotes.py\necho "style: no" >&2\nexit 1',
+    )
     refused = migrate("fix", "--commit", "--summary", "pr.md", cwd=here)
     assert refused.returncode == 2
     assert refused.stderr.strip().splitlines() == [

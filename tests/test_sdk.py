@@ -11,9 +11,11 @@ import sdk
 
 @pytest.mark.parametrize("major", [1, 2])
 def test_an_environment_holds_the_pinned_release(major: int) -> None:
-    code = "import importlib.metadata; print('mcp==' + importlib.metadata.version('mcp'))"
+    pinned = (sdk.HERE / f"sdk-v{major}.txt").read_text().split()
+    names = [pin.partition("==")[0] for pin in pinned]
+    code = f"import importlib.metadata; print(*(f'{{name}}=={{importlib.metadata.version(name)}}' for name in {names}))"
     done = subprocess.run([sdk.python(major), "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.split() == (sdk.HERE / f"sdk-v{major}.txt").read_text().split()
+    assert done.stdout.split() == pinned
 
 
 def test_a_build_that_fails_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

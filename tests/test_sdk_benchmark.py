@@ -143,9 +143,11 @@ def test_differences(before: object, after: object, expected: list[str]) -> None
         (b"import mcp  # why\n", b"import mcp_types\n", ["a.py: comment lost: # why"]),
         (b"import mcp\r\n", b"import mcp_types\n", ["a.py: line endings"]),
         (b"\xef\xbb\xbfimport mcp\n", b"import mcp_types\n", ["a.py: byte order mark"]),
+        (b"import mcp\r\n\r\n", b"import mcp_types\r\n", []),
         (b"import mcp\n", b"import mcp_types", ["a.py: end of the file"]),
+        (b"# /// script\n# 'mcp<2'\n# ///\n# why\n", b"# /// script\n# 'mcp<3'\n# ///\n", ["a.py: comment lost: # why"]),
     ],
-    ids=["kept", "comment", "line endings", "byte order mark", "last line"],
+    ids=["kept", "comment", "line endings", "byte order mark", "a line less", "last line", "script"],
 )
 def test_faults(before: bytes, after: bytes, expected: list[str]) -> None:
     assert list(comparing.faults({"a.py": before}, {"a.py": after})) == expected

@@ -18,6 +18,7 @@ from mcp_migrate.source import Source
 SERVER = """
 import sys
 from mcp.server.mcpserver import Context, MCPServer
+from mcp.types import SamplingMessage, TextContent
 
 mcp = MCPServer("sums", version="1.2")
 
@@ -28,6 +29,11 @@ def add(a: int, b: int) -> int:
 @mcp.tool()
 def told(ctx: Context) -> str:
     return (ctx.headers or {}).get("x-who", "nobody")
+
+@mcp.tool()
+async def asked(ctx: Context) -> str:
+    message = SamplingMessage(role="user", content=TextContent(type="text", text="well?"))
+    return (await ctx.session.create_message([message], max_tokens=5)).content.text
 
 mcp.run(transport="streamable-http", port=int(sys.argv[1]))
 """
@@ -70,6 +76,70 @@ async def main() -> None:
         result = await session.call_tool("add", {"a": 1, "b": "x"})
         print(result.isError)
         print((await session.call_tool("told", {})).content[0].text)
+""",
+    "streams": """
+from mcp.shared.message import SessionMessage
+from mcp.types import JSONRPCMessage, JSONRPCRequest, JSONRPCResponse
+
+
+async def main() -> None:
+    async with streamablehttp_client(URL) as (read, write, _):
+        params = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "raw", "version": "1"}}
+        await write.send(SessionMessage(JSONRPCMessage(JSONRPCRequest(jsonrpc="2.0", id=1, method="initialize", params=params))))
+        async for message in read:
+            if isinstance(message, Exception):
+                raise message
+            if isinstance(message.message.root, JSONRPCResponse):
+                print(message.message.root.result["serverInfo"]["name"])
+                break
+""",
+    "own session": """
+from mcp.shared.session import BaseSession, RequestResponder
+from mcp.types import (
+    LATEST_PROTOCOL_VERSION, CallToolRequest, CallToolRequestParams, CallToolResult, ClientCapabilities, ClientNotification,
+    ClientRequest, ClientResult, CreateMessageRequest, CreateMessageResult, Implementation, InitializedNotification, InitializeRequest,
+    InitializeRequestParams, InitializeResult, SamplingCapability, ServerNotification, ServerRequest, TextContent,
+)
+from mcp.shared.exceptions import McpError
+
+
+class Session(BaseSession[ClientRequest, ClientNotification, ClientResult, ServerRequest, ServerNotification]):
+    def __init__(self, read, write) -> None:
+        super().__init__(read, write, ServerRequest, ServerNotification, read_timeout_seconds=timedelta(seconds=20))
+
+    async def initialize(self) -> InitializeResult:
+        params = InitializeRequestParams(
+            protocolVersion=LATEST_PROTOCOL_VERSION,
+            capabilities=ClientCapabilities(sampling=SamplingCapability()),
+            clientInfo=Implementation(name="own", version="1"),
+        )
+        ready = await self.send_request(ClientRequest(InitializeRequest(method="initialize", params=params)), InitializeResult)
+        await self.send_notification(ClientNotification(InitializedNotification(method="notifications/initialized")))
+        return ready
+
+    async def call(self, name: str, arguments: dict) -> CallToolResult:
+        params = CallToolRequestParams(name=name, arguments=arguments)
+        return await self.send_request(ClientRequest(CallToolRequest(method="tools/call", params=params)), CallToolResult)
+
+    async def _received_request(self, responder: RequestResponder[ServerRequest, ClientResult]) -> None:
+        if isinstance(responder.request.root, CreateMessageRequest):
+            text = responder.request.root.params.messages[0].content.text
+            answer = CreateMessageResult(role="assistant", content=TextContent(type="text", text=f"{text} yes"), model="m")
+            with responder:
+                await responder.respond(ClientResult(answer))
+
+
+async def main() -> None:
+    async with streamablehttp_client(URL) as (read, write, _), Session(read, write) as session:
+        ready = await session.initialize()
+        print(ready.serverInfo.name, ready.protocolVersion)
+        result = await session.call("add", {"a": 1, "b": 2})
+        print(result.isError, result.structuredContent)
+        print((await session.call("asked", {})).content[0].text)
+        try:
+            await session.send_request(ClientRequest(CallToolRequest(method="tools/call", params=CallToolRequestParams(name=""))), InitializeResult)
+        except Exception as error:
+            print(isinstance(error, McpError))
 """,
     "handed on": """
 def transport(**options):

@@ -31,6 +31,9 @@ class Library(Protocol):
     def module(self, name: str) -> tuple[str, Source] | None:
         """The file that imports of this dotted name read, under the one name that it has in the project."""
 
+    def imports(self, path: str) -> Iterable[str]:
+        """The names of the modules that this file imports, or that stand before what it answers."""
+
     def importers(self, path: str) -> Iterable[str]:
         """The names of the modules that import something from this file."""
 

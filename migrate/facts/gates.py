@@ -26,6 +26,10 @@ QUESTION_MODULE = "mcp_questions.py"
 """The name of the file that `fix` writes beside servers of the SDK that ask their client."""
 CONNECTION_MODULE = "mcp_http.py"
 """The name of the file that `fix` writes beside clients of the SDK that hand a connection on."""
+SOCKET_MODULE = "mcp_websocket.py"
+"""The name of the file that `fix` writes beside clients of the SDK that connect over WebSocket."""
+SESSION_MODULE = "mcp_session.py"
+"""The name of the file that `fix` writes beside sessions that are made from the base class of version 1."""
 HOSTS = frozenset({"boundary", "django", "flask", "starlette", "aiohttp", "tornado", "http_server", "aws_lambda"})
 """What a boundary object has for functions that it is put before, as decorators."""
 WRAPS = frozenset({"asgi", "wsgi", "fastapi_route"})
@@ -201,6 +205,8 @@ def is_boundary_module(source: Source) -> bool:
         HANDLER_MODULE: b"request_ctx: ContextVar",
         QUESTION_MODULE: b"def asks(",
         CONNECTION_MODULE: b"def streamablehttp_client(",
+        SOCKET_MODULE: b"def websocket_client(",
+        SESSION_MODULE: b"class BaseSession(",
     }
     return any(source.path.endswith(name) and sign in source.utf8 for name, sign in own.items())
 

@@ -64,11 +64,15 @@ class _Search:
     hosted: bool
     own: dict[Unit, frozenset[ast.AST]] = field(default_factory=dict)
     seen: set[Place] = field(default_factory=set)
+    _ids: set[tuple[Place, str]] = field(default_factory=set)  # names of session ids in the functions that make them
+    _makers: set[ast.Call] = field(default_factory=set)  # calls whose value is the session's id
 
     def first(self, places: Iterable[Place]) -> Work | None:
         places = list(dict.fromkeys(places))
         if self.opened and (door := self._admission(places)) is not None:
             return door
+        if self.hosted:
+            self._issue(places)
         stores: list[_Stored] = []
         for place in places:
             region = self._region(place.unit)
@@ -150,17 +154,38 @@ class _Search:
         if WORKS.match(name) or (_is_discarded(node, place.unit.module) and not _QUIET.match(name)):
             yield Work(place, node, f"the handshake does work that other code may need: `{ast.unparse(node.func)}(...)`")
 
+    def _issue(self, places: list[Place]) -> None:
+        """Notes what makes the ids that clients are given in the header of the session, whatever its names are."""
+        for place in places:
+            for node in place.nodes:
+                for value in _issued(node):
+                    made = assigned(place, value.id) if isinstance(value, ast.Name) else [value]
+                    for one in made:
+                        call = one.value if isinstance(one, ast.Await) else one
+                        if not isinstance(call, ast.Call):
+                            continue
+                        self._makers.add(call)
+                        if (target := self.code.function(call, place)) is not None:
+                            returned = [n.value for n in target.nodes if isinstance(n, ast.Return)]
+                            if all(isinstance(one, ast.Name) for one in returned):
+                                self._ids.update((target, one.id) for one in returned if isinstance(one, ast.Name))
+
     def _is_of_session(self, node: ast.expr, place: Place) -> bool:
         """Whether something is kept under the name of a session, or in one."""
         if not self.hosted or place.function is None:
             return False
         values = Values(place.unit.module)
+        if node in self._makers:
+            return True
         if isinstance(node, ast.Call):
             keys = [*node.args, *(keyword.value for keyword in node.keywords)]
             return any(values.holds(key, place.function) for key in keys) or self._is_of_session(node.func, place)
         while isinstance(node, ast.Subscript | ast.Attribute):
-            if isinstance(node, ast.Subscript) and values.holds(node.slice, place.function):
-                return True
+            if isinstance(node, ast.Subscript):
+                if values.holds(node.slice, place.function):
+                    return True
+                if isinstance(node.slice, ast.Name) and (place, node.slice.id) in self._ids:
+                    return True
             node = node.value
             if isinstance(node, ast.Name | ast.Call) and values.holds(node, place.function):
                 return True
@@ -247,6 +272,21 @@ class _Search:
         return one.owner.rpartition(".")[2] in bases(other) or other.owner.rpartition(".")[2] in bases(one)
 
 
+def _issued(node: ast.AST) -> Iterator[ast.expr]:
+    """What is given to clients in the header of the session: `{"Mcp-Session-Id": ...}`, `headers["Mcp-Session-Id"] = ...`."""
+    match node:
+        case ast.Dict(keys=keys, values=values):
+            yield from (value for key, value in zip(keys, values, strict=True) if _is_header(key))
+        case ast.Assign(targets=[ast.Subscript(slice=key)], value=value) if _is_header(key):
+            yield value
+        case ast.Call(args=[key, value]) if _is_header(key):
+            yield value
+
+
+def _is_header(node: ast.expr | None) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.lower() == "mcp-session-id"
+
+
 def _client(module: Module) -> Iterator[clientstate.Stored]:
     yield from clientstate.capabilities(module)
     yield from clientstate.levels(module)
@@ -305,4 +345,14 @@ def _is_local(node: ast.Call, place: Place) -> bool:
     """A method of something that was made here as a plain value."""
     name = root(node.func) if isinstance(node.func, ast.Attribute) else ""
     values = assigned(place, name) if name and name != "self" else []
-    return bool(values) and all(isinstance(v, ast.Dict | ast.List | ast.Set | ast.Constant | ast.JoinedStr) for v in values)
+    direct = isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Name)
+    plain = (ast.Dict, ast.List, ast.Set, ast.Constant, ast.JoinedStr)
+    return bool(values) and all(isinstance(v, plain) or (direct and _is_copy(v)) for v in values)
+
+
+def _is_copy(node: ast.expr | None) -> bool:
+    """`dict(DEFAULTS)`, `DEFAULTS.copy()`: what is put into it is seen by nobody else."""
+    match node:
+        case ast.Call(func=ast.Name(id="dict" | "list" | "set" | "copy" | "deepcopy") | ast.Attribute(attr="copy" | "deepcopy")):
+            return True
+    return False

@@ -22,13 +22,15 @@ from .leaks import Leaks
 from .lost import lost
 from .replies import COROUTINE, TUPLE, WAITS, Packed, Proof, Replies
 from .routes import VERBS
-from .sessionless import Needed, Sessionless, Spared, Way, depends, required
+from .sessionless import Needed, Sessionless, Spared, Way, depends, guards, required
 from .spelled import Unknown
 from .syntax import descend
 from .vocabulary import ADDED_REQUESTS, CURRENT, NOTIFICATIONS, REMOVED_REQUESTS, SPELLINGS
 
 _MAX_CLIMB = 4
 _WRAPPED = frozenset({frameworks.Framework.FASTAPI, frameworks.Framework.STARLETTE, frameworks.Framework.FLASK, frameworks.Framework.ASGI})
+ELSEWHERE = "requests without a session or handshake are refused here, in another module than the endpoint's"
+"""Why nothing is wired where a gate stands elsewhere, and cannot learn of the boundary."""
 _FORBIDS = "a session is asked here for what its client may do, and a 2026-07-28 request has none"
 
 
@@ -63,6 +65,8 @@ class Hook:
     spared: tuple[Spared, ...] = ()  # HOST: what keeps book of sessions
     fresh: tuple[Fresh, ...] = ()  # HOST: look-ups behind which a session is made for one request
     lost: tuple[Needed, ...] = ()  # HOST: what only a session could keep
+    elsewhere: tuple[tuple[Place, ast.AST], ...] = ()  # HOST: gates and book-keeping in other modules than the endpoint's
+    around: frozenset[str] = frozenset()  # HOST: the names of middleware that asks for a session
     before: int = 0  # the hooks of this module that come before it, whose names are taken
     fed: bool = False  # messages from standard input surely reach it
 
@@ -237,8 +241,14 @@ class Hooks:
     def _behind(self, unit: Unit) -> frozenset[str]:
         if unit not in self._wired:
             wired = boundaries(unit.module, unit.names.imports)
-            self._wired[unit] = wired.own.union(*wired.borrowed.values())
+            # `engine.begin()` is called on what some module gives, and mostly that is no boundary.
+            self._wired[unit] = wired.own.union(*(functions for name, functions in wired.borrowed.items() if self._is_made(name)))
         return self._wired[unit]
+
+    def _is_made(self, name: str) -> bool:
+        """Whether a dotted name leads to the boundary object of a module."""
+        found = self.code.find(name)
+        return found is not None and found[1] in boundaries(found[0].module, found[0].names.imports).makes
 
     # -- where the message enters ---------------------------------------------
     def _enter(self, chain: Chain, inner: list[Chain]) -> Iterator[Hook | Blocker]:
@@ -271,6 +281,8 @@ class Hooks:
                 spared=tuple(dict.fromkeys([*read.spared, *hook.spared])),
                 fresh=hook.fresh,
                 lost=hook.lost,
+                elsewhere=hook.elsewhere,
+                around=hook.around,
             )
         else:
             # The endpoints take the object that this makes: they come in the next round.
@@ -456,8 +468,11 @@ class Hooks:
         if (use := next((one for one in uses if isinstance(one, Needed)), None)) is not None:
             reason = f"`{ast.unparse(use.node)}` needs a session, which no 2026-07-28 request has"
             return self._block(use.place, use.node, reason, "keep it in a handle that a tool returns and the next call names")
-        if without is not None and (problem := self._unready(place, [*without.inside], gates, [*uses], without)) is not None:
-            return problem
+        if without is not None:
+            if (problem := self._unready(place, [*without.inside], gates, (), [*uses], without)) is not None:
+                return problem
+            for at, node in self._elsewhere_spared(place, [*without.inside], gates, [*uses]):
+                return self._block(at, node, ELSEWHERE, "let 2026-07-28 requests pass here")
         noise = self._unsolicited(place.unit)
         if (problem := self._elsewhere(place, noise) or self._passing(place, None) or self._altered(place, packed)) is not None:
             return problem
@@ -634,6 +649,7 @@ class Hooks:
         for other in inside:
             # FastAPI calls these first.
             asked_first = [target for _, target in depends(self.code, other)] if other.function else []
+            asked_first += [target for target in guards(self.code, other) if target not in asked_first]
             inside += [one for target in asked_first for one in self._inside(target) if one not in inside]
         found = [one for other in inside if (one := chains.find(self.code, other)) is not None]
         methods = frozenset().union(*(one.methods for one in found)) if all(one.complete for one in found) else None
@@ -669,9 +685,10 @@ class Hooks:
         if any(isinstance(use, Needed) for use in uses):
             # A tool that keeps something in the session has to fail without one: nothing that it does is left out.
             uses = [use for use in uses if isinstance(use, Needed) or use.way is not Way.SKIP or without.is_common(use.node, use.place)]
-        if (problem := self._unready(place, inside, gates, uses, without)) is not None:
+        beyond = self._beyond(place, inside)
+        if (problem := self._unready(place, inside, gates, beyond, uses, without)) is not None:
             return problem
-        asked = [*(condition.node for condition in opened), *(n for gate in gates for n in descend(gate.around.test))]
+        asked = [*(condition.node for condition in opened), *(n for gate in (*gates, *beyond) for n in descend(gate.around.test))]
         apart = [other.place for one in hosts for other in one.beside if not other.answers]
         if (work := handshake.work(self.code, inside, asked, hosted=True, apart=apart)) is not None:
             return self._block(work.place, work.node, work.reason, work.way_out)
@@ -689,6 +706,8 @@ class Hooks:
             spared=tuple(use for use in uses if isinstance(use, Spared)),
             fresh=tuple(anew),
             lost=tuple(lost(Sessionless(self.code, tuple(inside), tabled, starts, lasting=True)) if anew else missed),
+            elsewhere=tuple(self._elsewhere_spared(place, inside, gates, uses)),
+            around=frozenset(self._names(beyond, place, inside)),
         )
 
     def _called(self, inside: list[Place]) -> list[Place]:
@@ -711,6 +730,7 @@ class Hooks:
         place: Place,
         inside: list[Place],
         gates: tuple[sessions.Condition, ...],
+        beyond: tuple[sessions.Condition, ...],
         uses: list[Spared | Needed],
         without: Sessionless,
     ) -> Blocker | None:
@@ -722,9 +742,12 @@ class Hooks:
             if isinstance(use, Needed) and use.common:
                 reason = f"`{ast.unparse(use.node)}` needs a session, which no 2026-07-28 request has"
                 return self._block(use.place, use.node, reason, "keep it in a handle that a tool returns and the next call names")
-        nodes: list[tuple[Place, ast.AST]] = [(use.place, use.node) for use in uses if isinstance(use, Spared)]
+        nodes: list[tuple[Place, ast.AST]] = []
+        if any(isinstance(use, Needed) for use in uses):
+            # What is left out elsewhere must not be missed by what stays.
+            nodes += [(use.place, use.node) for use in uses if isinstance(use, Spared)]
         for unit in {one.unit for one in inside if one.unit is not place.unit}:
-            refusing = [*(gate.node for gate in gates), *(refusal.node for refusal in refusals(unit.module))]
+            refusing = [refusal.node for refusal in refusals(unit.module)]
             nodes += [(Place(unit, unit.module.function_of(node)), node) for node in refusing if node in unit.module.parents]
         for one in inside:
             if one.function and (name := required(one)):
@@ -735,13 +758,47 @@ class Hooks:
                 at = next(one for one in inside if gate.around in one.nodes)
                 reason = "whether this asks for a session or for who may come in is not clear"
                 return self._block(at, gate.node, reason, "let 2026-07-28 requests in by what they bring themselves, not by a session")
-        if (asked := self._asked_of_session(inside, gates, without)) is not None:
+        if (asked := self._asked_of_session(inside, (*gates, *beyond), without)) is not None:
             return self._block(*asked)
         for at, node in nodes:
             if at.unit is not place.unit and at in inside:
-                reason = "requests without a session or handshake are refused here, in another module than the endpoint's"
-                return self._block(at, node, reason, "let 2026-07-28 requests pass here")
+                return self._block(at, node, ELSEWHERE, "let 2026-07-28 requests pass here")
         return None
+
+    def _units(self, place: Place, inside: list[Place]) -> list[Unit]:
+        """The modules of a server, and those that they and whoever imports the endpoint's import."""
+        units = dict.fromkeys([*(one.unit for one in inside), *self.code.around(place.unit)])
+        for unit in [*units]:
+            found = (self.code.unit(name) for name in self.code.library.imports(unit.module.source.path))
+            units |= dict.fromkeys(one for one in found if one is not None)
+        return [*units]
+
+    def _beyond(self, place: Place, inside: list[Place]) -> tuple[sessions.Condition, ...]:
+        """What refuses requests without a session before they reach the endpoint, in middleware."""
+        return tuple(
+            condition
+            for unit in self._units(place, inside)
+            if b"ession" in unit.module.source.utf8
+            for condition in sessions.conditions(unit.module)
+            if (function := unit.module.function_of(condition.node)) is not None
+            and sessions.is_around(function, unit.module)
+            and Place(unit, function) not in inside
+        )
+
+    def _names(self, beyond: tuple[sessions.Condition, ...], place: Place, inside: list[Place]) -> Iterator[str]:
+        """What middleware is called where it is added: by its class, or by the function itself."""
+        for unit in self._units(place, inside):
+            for condition in beyond:
+                if condition.node in unit.module.parents and (function := unit.module.function_of(condition.node)) is not None:
+                    yield function.owner.rpartition(".")[2] or function.short
+
+    def _elsewhere_spared(
+        self, place: Place, inside: list[Place], gates: tuple[sessions.Condition, ...], uses: list[Spared | Needed]
+    ) -> Iterator[tuple[Place, ast.AST]]:
+        """What asks for sessions in other modules than the endpoint's, where rules of their own let requests of this revision pass."""
+        yield from ((use.place, use.node) for use in uses if isinstance(use, Spared) and use.place.unit is not place.unit)
+        for unit in {one.unit for one in inside if one.unit is not place.unit}:
+            yield from ((Place(unit, unit.module.function_of(g.node)), g.node) for g in gates if g.node in unit.module.parents)
 
     def _asked_of_session(
         self, inside: list[Place], gates: tuple[sessions.Condition, ...], without: Sessionless

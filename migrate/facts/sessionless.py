@@ -12,10 +12,10 @@ from typing import NamedTuple
 
 from .asking import asides
 from .code import Class, Code, Place, Unit, assigned, last
-from .functions import Module, bound, dotted
+from .functions import Function, Module, bound, dotted
 from .gates import handshake
-from .revision import is_modern
-from .sessions import Condition, looked_up
+from .revision import is_earlier, is_modern
+from .sessions import Condition, looked_up, reads_header
 from .sessions import conditions as found_in
 from .syntax import descend
 from .vocabulary import METHODS, REMOVED_REQUESTS
@@ -80,6 +80,7 @@ class Sessionless:
     _stored: dict[Place, dict[str, list[ast.Name]]] = field(default_factory=dict)
     _known: dict[Unit, tuple[Condition, ...]] = field(default_factory=dict)
 
+    _fleeting: dict[Place, frozenset[ast.AST]] = field(default_factory=dict)
     _made: dict[Place, frozenset[ast.AST]] = field(default_factory=dict)  # what makes a session for a request without one
 
     def __post_init__(self) -> None:
@@ -128,7 +129,7 @@ class Sessionless:
                     continue
                 if self._refuses_besides(operand, place):
                     yield Needed(place, condition.node, unclear=True)
-            if self._only_gives(place):
+            if self.only_gives(place):
                 if any(True for _ in self._failing(place)):
                     assert place.function
                     yield Spared(Way.LEAVE, place, place.function.node)
@@ -359,13 +360,14 @@ class Sessionless:
                 continue
             if is_parameter and (around, node.id) not in self._absent and not _is_header_parameter(around, node.id):
                 given = next((target for name, target in depends(self.code, around) if name == node.id), None)
-                return given is not None and given != around and self._only_gives(given)
+                return given is not None and given != around and self.only_gives(given)
             # What it is given further down is for what comes then.
-            before = [n for n in stored if around != place or n.lineno < node.lineno or _is_in_loop(node, around)]
+            every = around != place or all(n.lineno < node.lineno for n in stored) or _is_in_loop(node, around)
+            before = stored if every else [n for n in stored if n.lineno < node.lineno]
             if any(around.unit.module.parents[n] in self.fresh for n in before):
                 return False
-            skipped = self._region(around.unit) | self._makings(around) | (_anew(around) if self.lasting else frozenset())
-            values = [_value_of(n, around) for n in before if n not in skipped]
+            skipped = (self._region(around.unit), self._makings(around), self._anew(around))
+            values = [_value_of(n, around) for n in before if not any(n in some for some in skipped)]
             kept = [value for value in values if not (isinstance(value, ast.Constant) and value.value is None)]
             return (is_parameter or bool(kept)) and all(
                 self.is_absent(value, around, depth) or self._is_brief(node.id, value, around) for value in kept
@@ -380,6 +382,12 @@ class Sessionless:
     def _names_none(self, place: Place) -> bool:
         """Whether a module still knows sessions by their ids."""
         return any(word in place.unit.module.source.utf8 for word in (b"ession_id", b"ession-id", b"ession-Id"))
+
+    def _anew(self, place: Place) -> frozenset[ast.AST]:
+        """What makes a session for one request only, where such a session counts for none."""
+        if place not in self._fleeting:
+            self._fleeting[place] = _anew(place) if self.lasting else frozenset()
+        return self._fleeting[place]
 
     def _makings(self, place: Place) -> frozenset[ast.AST]:
         """What `if not session_id: session_id = new_session()` does."""
@@ -536,7 +544,7 @@ class Sessionless:
             (isinstance(target, Place) and target in self.inside) or bool(self._tabled(node, place)) or "log" in dotted(node.func).lower()
         )
 
-    def _only_gives(self, place: Place) -> bool:
+    def only_gives(self, place: Place) -> bool:
         """Whether a function does nothing but give the session: each of its returns is one."""
         if place.function is None:
             return False
@@ -616,8 +624,10 @@ def _is_modern(test: ast.expr, module: Module) -> bool | None:
             return None if inner is None else not inner
         case ast.BoolOp(op=ast.And(), values=[first, *_]) if _is_modern(first, module) is False:
             return False
-        case ast.Attribute() if is_modern(test, module):
+        case ast.Attribute() | ast.Call() | ast.Compare() if is_modern(test, module):
             return True
+        case ast.Compare() if is_earlier(test):
+            return False
     return None
 
 
@@ -717,6 +727,28 @@ def depends(code: Code, place: Place) -> Iterator[tuple[str, Place]]:
                 target = code.target(node.args[0], level)
                 if isinstance(target, Place) and target.function:
                     yield name, target
+
+
+def guards(code: Code, place: Place) -> Iterator[Place]:
+    """What runs before a function and asks for a session: what FastAPI calls, and decorators of the project."""
+    if place.function is None:
+        return
+    level = Place(place.unit, None)
+    named = (one.func if isinstance(one, ast.Call) else one for one in place.function.node.decorator_list)
+    for target in (*(target for _, target in depends(code, place)), *(code.target(one, level) for one in named)):
+        if isinstance(target, Place) and target.function and any(_asks_for_session(one) for one in code.reachable(target)):
+            yield target
+
+
+def _asks_for_session(place: Place) -> bool:
+    module = place.unit.module
+    return place.function is not None and (place.function in module.once(_gated) or reads_header(place.function, module))
+
+
+def _gated(module: Module) -> frozenset[Function | None]:
+    if re.search(rb"mcp[-_]session|session_header", module.source.utf8.lower()) is None:
+        return frozenset()  # sessions of a database, or of users
+    return frozenset(module.function_of(condition.node) for condition in found_in(module))
 
 
 def required(place: Place) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import NamedTuple
 
 from . import revision
@@ -52,15 +52,81 @@ def conditions(module: Module) -> Iterator[Condition]:
     values = Values(module)
     for node in module.nodes(ast.If):
         function = module.function_of(node)
-        if function is None or revision.asks(node.test, module):
+        if function is None or revision.asks(node.test, module) or _is_left_before(node, function, module):
             continue
         for body, seen in ((node.body, False), (node.orelse or _rest(node, module), True)):
             if not _refuses(body, module) and not _answers(body, node, module):
                 continue
+            keys: set[str] = set()
             for part in _parts(node.test):
                 if values.asks(part, function) is seen and not _is_given_anew(part, module):
                     access = denies(body) or values.is_joined(part, function) or values.is_one_way(part, node, function, seen=seen)
+                    keys |= _keys(part)
                     yield Condition(part, seen, node, access)
+                elif not seen and part is not node.test and isinstance(module.parents[part], ast.BoolOp) and _is_found_by(part, keys):
+                    # `sid not in SESSIONS or SESSIONS[sid].expired`: without a session there is nothing to look at either.
+                    yield Condition(part, seen, node, denies(body) or _speaks_of_access(part))
+
+
+def is_around(function: Function, module: Module) -> bool:
+    """Whether a function stands around endpoints, as middleware does: requests reach it before any boundary that is put before one."""
+    node = function.node
+    names = {arg.arg for arg in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)}
+    if "call_next" in names or {"scope", "receive", "send"} <= names:
+        return True
+    if any("middleware" in ast.unparse(decorator).lower() for decorator in node.decorator_list):
+        return True
+    owner = module.parents.get(node)
+    spelled = [owner.name, *map(ast.unparse, owner.bases)] if isinstance(owner, ast.ClassDef) else []
+    if any("middleware" in name.lower() for name in spelled):
+        return True
+    # Django's: `def middleware(get_response): def inner(request): ...`, and a class that keeps it.
+    return any(isinstance(part, ast.Name | ast.Attribute) and dotted(part).rpartition(".")[2] == "get_response" for part in function.own)
+
+
+def header_read(function: Function, module: Module) -> ast.Call | None:
+    """The call that reads the header of the session in a function, by a name that is written out."""
+    for node in function.own:
+        match node:
+            case ast.Call(func=ast.Attribute(attr="get" | "getheader"), args=[ast.Constant(value=str() | bytes() as key), *_]):
+                text = key if isinstance(key, str) else key.decode("latin-1")
+                if _HEADER.match(text):
+                    return node
+    return None
+
+
+def _keys(test: ast.expr) -> set[str]:
+    """The names of ids that a test looks for: `sid not in SESSIONS`."""
+    match test:
+        case ast.Compare(left=ast.Name(id=name), ops=[ast.NotIn()]):
+            return {name}
+    return set()
+
+
+def _is_found_by(test: ast.expr, keys: Collection[str]) -> bool:
+    """Whether a test looks at what is kept under one of these ids."""
+    return any(isinstance(n, ast.Subscript) and isinstance(n.slice, ast.Name) and n.slice.id in keys for n in descend(test))
+
+
+def _is_left_before(node: ast.If, function: Function, module: Module) -> bool:
+    """Whether 2026-07-28 requests leave the function before they come to a test: `if MCP.modern: return None` at its start."""
+    for statement in function.node.body[:2]:
+        match statement:
+            case ast.If(test=test, body=[ast.Return() | ast.Raise()]) if revision.is_modern(test, module):
+                return node.lineno > statement.lineno
+    return False
+
+
+def reads_header(function: Function, module: Module) -> bool:
+    """Whether a function reads the header of the session, by a name that its module knows."""
+    keys = (
+        n.args[0] if isinstance(n, ast.Call) else n.slice for n in function.own if isinstance(n, ast.Subscript | ast.Call) and _has_key(n)
+    )
+    return any(_HEADER.match(module.string(key) or "") for key in keys)
+
+
+def _has_key(node: ast.Subscript | ast.Call) -> bool:
+    return isinstance(node, ast.Subscript) or bool(node.args)
 
 
 def looked_up(found: Iterable[Condition], module: Module) -> Iterator[ast.Subscript]:

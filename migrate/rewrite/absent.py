@@ -10,9 +10,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 
 from ..facts import chains, revision
-from ..facts.code import Code, Place, Unit
+from ..facts.code import Call, Code, Place, Unit, last
 from ..facts.functions import Def, dotted, targets
-from ..facts.sessionless import Needed, Sessionless, Spared, Way
+from ..facts.sessionless import Needed, Sessionless, Spared, Way, depends, guards
 from ..facts.sessions import conditions
 from ..facts.syntax import descend, operands
 from ..source import Span
@@ -29,6 +29,8 @@ from .tree import Tree
 def follow(code: Code, starts: Iterable[Place], *, lasting: bool = False) -> Sessionless:
     """Follows requests without a session from where they come in, through tables of handlers as well."""
     inside = list(dict.fromkeys(place for start in starts for place in code.reachable(start)))
+    for place in inside:
+        inside += [one for target in guards(code, place) for one in code.reachable(target) if one not in inside]
     handlers: list[Place] = []
     for place in inside:
         chain_ = chains.find(code, place)
@@ -56,6 +58,7 @@ def edits(model: Sessionless, unit: Unit, tree: Tree) -> Iterator[Edit]:
         _books([*books, *_unused(model, unit)], unit, tree),
         _tests(model, unit, tree),
         _attributes(model, unit),
+        _emptied(model, unit),
         pairs(model, unit, tree),
         _parameters(model, unit, tree),
     )
@@ -88,6 +91,35 @@ def _unused(model: Sessionless, unit: Unit) -> Iterator[ast.stmt]:
                     yield node
 
 
+def _emptied(model: Sessionless, unit: Unit) -> Iterator[list[Edit]]:
+    """Functions that only look a session up for nobody: their calls go once they do nothing."""
+    gated = {unit.module.function_of(condition.node) for condition in model.conditions(unit)}
+    for place in model.inside:
+        function = place.function
+        if place.unit is not unit or function is None or function in gated or not model.only_gives(place):
+            continue
+        calls = model.code.callers(place)
+        if not calls or not all(_is_for_nothing(model.code, call, place) for call in calls):
+            continue
+        body = function.node.body
+        said = isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant)
+        if len(body) > said and not isinstance(body[said], ast.Pass):
+            first, last = unit.module.span(body[0]), unit.module.span(body[-1])
+            yield [Edit(Span(first.end, last.end)) if said else Edit(Span(first.start, last.end), "pass")]
+
+
+def _is_for_nothing(code: Code, call: Call, place: Place) -> bool:
+    """Whether nobody takes what a call gives: it is a statement, or a dependency of an endpoint that does not use it."""
+    above = call.place.unit.module.parents[call.node]
+    if call.direct:
+        above = call.place.unit.module.parents[above] if isinstance(above, ast.Await) else above
+        return isinstance(above, ast.Expr)
+    if last(call.node.func) not in {"Depends", "Security"}:
+        return False
+    takers = [(one, name) for one in call.place.unit.places if one.function for name, target in depends(code, one) if target == place]
+    return bool(takers) and not any(name and _is_used(one, name) for one, name in takers)
+
+
 # -- tests ---------------------------------------------------------------------
 def _tests(model: Sessionless, unit: Unit, tree: Tree) -> Iterator[list[Edit]]:
     """Tests of a session that is not there. Those that refuse are gates, and none of this."""
@@ -114,8 +146,10 @@ def _value(test: ast.expr, model: Sessionless, place: Place) -> bool | None:
     """What a test of an absent session gives."""
     match test:
         # The boundary lets no other requests through.
-        case ast.Attribute() if revision.is_modern(test, place.unit.module):
+        case ast.Attribute() | ast.Call() | ast.Compare() if revision.is_modern(test, place.unit.module):
             return True
+        case ast.Compare() if revision.is_earlier(test):
+            return False
         case ast.UnaryOp(op=ast.Not(), operand=operand) if revision.is_modern(operand, place.unit.module):
             return False
         case ast.UnaryOp(op=ast.Not(), operand=operand):

@@ -24,6 +24,7 @@ NAME = FILE_NAME.removesuffix(".py")
 SESSION = "mcp.server.session.ServerSession"
 SERVER = "mcp.server.lowlevel.server.Server"
 REQUEST_CTX = "mcp.server.lowlevel.server.request_ctx"
+HIGHER = ("mcp.server.fastmcp.server.FastMCP", "mcp.server.mcpserver.server.MCPServer")
 # The decorators of version 1, and the part of the module that has each of them now.
 DECORATORS: Mapping[str, str] = {
     "list_tools": "tools",
@@ -68,8 +69,18 @@ def use(fact: Symbol, ctx: Context) -> Use | None:
 
 
 def holds_context(project: Project) -> bool:
-    """Whether every handler of the project is called by the module, so that its context variable is set in all of them."""
-    return not _serves_otherwise(project)
+    """Whether the context variable of the module is set, or can be, while any handler of the project runs."""
+    return not _serves_otherwise(project) or all(_takes_middleware(path, project) for path in project.files if not is_test(path))
+
+
+def middleware(fact: Symbol, ctx: Context) -> str:
+    """What sets the context variable for this server of the higher level; nothing where it is set already, or nobody asks for it."""
+    call = ctx.module.at(fact.span)
+    if fact.use is not SymbolUse.CALL or fact.key not in HIGHER or not isinstance(call, ast.Call) or is_in_test(ctx):
+        return ""
+    if any(word.arg == "middleware" for word in call.keywords) or not _asks_for_context(ctx.project):
+        return ""
+    return f"middleware=[{NAME}.remember]" if holds_context(ctx.project) else ""
 
 
 def is_in_test(ctx: Context) -> bool:
@@ -257,6 +268,33 @@ def _serves_otherwise(project: Project) -> bool:
     return any(str(fact.key).endswith(words) for fact in facts if fact.use in (SymbolUse.IMPORT, SymbolUse.NAME))
 
 
+def _takes_middleware(path: str, project: Project) -> bool:
+    """Whether all servers of the higher level that a file makes can be given one."""
+    assert project.sdk is not None
+    facts = [fact for fact in project.of(path, Symbol) if str(fact.key).endswith(("FastMCP", "MCPServer"))]
+    module = project.sdk.module_at(path) if facts else None
+    for fact in facts:
+        node = module.at(fact.span) if module is not None else None
+        if fact.use is SymbolUse.CALL and isinstance(node, ast.Call):
+            given = {word.arg for word in node.keywords}
+            if not fact.sure or None in given or ("middleware" in given and f"{NAME}.remember" not in ast.unparse(node)):
+                return False
+    bases = (base for node in (module.nodes if module is not None else ()) if isinstance(node, ast.ClassDef) for base in node.bases)
+    return not any(ast.unparse(base).endswith(("FastMCP", "MCPServer")) for base in bases)
+
+
+def _asks_for_context(project: Project) -> bool:
+    """Whether code of the project reads the variable of version 1, or the module has been written for servers that set its own."""
+    return project.remember("context variable", lambda: _reads_variable(project))
+
+
+def _reads_variable(project: Project) -> bool:
+    texts = (file.source.text for path, file in project.files.items() if PurePosixPath(path).name == FILE_NAME)
+    if any("ambient" in (written.parts(text) or ()) for text in texts):
+        return True
+    return any(fact.key == REQUEST_CTX for path in project.files for fact in project.of(path, Symbol))
+
+
 def _method(node: ast.expr, project: Project, module: Module) -> str:
     """The method of a class of requests or notifications of the SDK; nothing for anything else."""
     assert project.sdk is not None
@@ -300,6 +338,10 @@ def _find_homes(project: Project) -> dict[str, _Home]:
                 wanted.setdefault(path, set()).add(found.part)
             elif str(fact.key) == REQUEST_CTX:
                 wanted.setdefault(path, set())
+    if _asks_for_context(project) and _serves_otherwise(project) and holds_context(project):
+        for path in project.files:
+            if not is_test(path) and any(fact.key in HIGHER and fact.use is SymbolUse.CALL for fact in project.of(path, Symbol)):
+                wanted.setdefault(path, set()).add("ambient")
     folders = homes.find(project, wanted, FILE_NAME)
     parts: dict[str, set[str]] = {}
     for path, folder in folders.items():

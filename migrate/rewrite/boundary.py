@@ -16,7 +16,6 @@ from ..facts.frameworks import Framework
 from ..facts.functions import Def, Module
 from ..facts.hooks import Blocker, Hook, Strategy, has_usual_self
 from ..facts.identity import OF_APPLICATION, Needs, Part, is_builtin, is_defined_by
-from ..facts.sessionless import Way
 from ..facts.spelled import Spelling, is_pure
 from ..facts.syntax import descend
 from ..facts.vocabulary import KEPT_REQUESTS
@@ -394,7 +393,7 @@ class _Wire:
         parts = (identity.info, identity.capabilities, identity.instructions)
         within = any(targets.get(name) in OF_APPLICATION for part in parts if part for name in part.names)
         try:
-            hosted = hosting.host(self.hook.hosts, self.handle, within=within)
+            hosted = hosting.host(self.hook.hosts, self.handle, within=within, gates=self.hook.around)
         except hosting.Unhosted as doubt:
             self._stop(self._at(doubt.place), doubt.reason, doubt.way_out)
         self.parts |= hosted.parts
@@ -695,7 +694,7 @@ class _Wire:
                 yield from cut.branch(self.tree, branch)
                 continue
             joint: type[ast.boolop] = ast.Or if condition.seen else ast.And
-            made = sessions.spared(text, self.handle, seen=condition.seen)
+            made = sessions.spared(text, sessions.Revision.of(self.handle), seen=condition.seen)
             alone = isinstance(parent, ast.If | ast.While | ast.match_case | ast.Return | ast.Assert)
             same = isinstance(parent, ast.BoolOp) and isinstance(parent.op, joint)
             yield Edit(self.module.span(node), made if alone or same else f"({made})")
@@ -709,31 +708,19 @@ class _Wire:
             note = "# There is no session: this one is for the request, and what a tool keeps in it is lost."
             text = f"if {self.handle}.modern:\n{self.step}{note}\n{self.step}{one.name} = {one.text}\n"
             yield below(self.module, one.statement, text)
+        says = sessions.Revision.of(self.handle)
         anew = [self.module.span(one.statement.value) for one in self.hook.fresh] if self.era is Era.MODERN else []
         for gate in self.hook.gates:
+            if gate not in self.module.parents:
+                continue  # in another module, where a rule of its own opens it
             span = self.module.span(gate)
             edits = list(sessions.ungated(span, self.module, self.tree)) if self.era is Era.MODERN else []
-            opening = edits or sessions.opened(span, self.module, self.handle)
+            opening = edits or sessions.opened(span, self.module, says)
             # What is looked up there is made anew above.
             yield from (edit for edit in opening if edit.span not in anew)
-        for way, place, node in self.hook.spared:
-            if way is Way.LEAVE:
-                assert place.function
-                body = place.function.node.body
-                first = body[1] if len(body) > 1 and _is_docstring(body[0]) else body[0]
-                yield above(self.module, first, f"if {self.handle}.modern:\n{self.step}return None\n")
-            elif isinstance(node, ast.expr):
-                span = self.module.span(node)
-                text = "{}" if self.era is Era.MODERN else f"({{}} if {self.handle}.modern else {self.source.slice(span)})"
-                yield Edit(span, text)
-            elif way is Way.PASS and isinstance(node, ast.If):
-                yield Edit(self.module.span(node.test), sessions.spared(self.module.text(node.test), self.handle, seen=False))
-            else:
-                start = self.module.span(node).start
-                yield Edit(
-                    Span(start, start), f"if not {self.handle}.modern:{self.source.newline}{indent_of(self.source, start)}{self.step}"
-                )
-                yield from deeper(self.module, node, node, self.step)
+        for use in self.hook.spared:
+            if use.place.unit is self.hook.place.unit:
+                yield from sessions.passed_by(use, self.module, says, gone=self.era is Era.MODERN)
 
     # -- helpers ------------------------------------------------------------------
     def _free(self, name: str) -> str:

@@ -54,8 +54,16 @@ def statements(
         elif isinstance(holder, cst.IndentedBlock) and line is holder.body[-1] and all(one in doomed for one in holder.body):
             yield _passed(tree, line)
         elif (at := holder.body.index(line)) + 1 < len(holder.body) and holder.body[at + 1] in doomed:
-            # The last one of a run decides on the gap; this one takes its own along.
-            yield Edit(Span(_own_start(tree, line), tree.whole(line).end))
+            # The last one of a run decides on the gap, unless the one above the run is wider; the others take their own along.
+            start = _own_start(tree, line)
+            if at and holder.body[at - 1] not in doomed:
+                end = next((i for i in range(at, len(holder.body)) if holder.body[i] not in doomed), None)
+                if end is not None:
+                    start = _kept_gap(tree, line, start, max(_blank_lines(holder.body[end]), _blank_lines(holder.body[end - 1])))
+            yield Edit(Span(start, tree.whole(line).end))
+        elif 0 < at < len(holder.body) - 1 and all(one in doomed for one in holder.body[:at]):
+            # No block begins with the blank lines that stood below its first statements.
+            yield Edit(Span(_own_start(tree, line), _after_blank_lines(tree, holder.body[at + 1])))
         else:
             yield from statement(tree, line)
 

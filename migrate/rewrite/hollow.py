@@ -7,12 +7,14 @@ import io
 import re
 import tokenize
 from collections import Counter
-from collections.abc import Collection, Iterator
-from typing import NamedTuple, TypeGuard
+from collections.abc import Collection, Iterator, Mapping
+from types import MappingProxyType
+from typing import NamedTuple
 
+from ..facts.idle import Idle
 from ..facts.mask import parse
 from ..source import Source, Span
-from . import cut
+from . import cut, idle
 from .decided import only_looks
 from .edits import Edit
 from .lazy import cst
@@ -21,15 +23,16 @@ from .tree import Tree
 # `# -- HTTP+SSE -----`, or a line of its own above and below the words.
 _RULE = re.compile(r"([-=#*~_─═])\1{2,}")
 _EMPTY = frozenset({"{}", "dict()"})
-_DEPENDS = frozenset({"Depends", "Security"})
 
 
-def hollows(before: Source, tree: Tree, mentioned: Collection[str] = ()) -> Iterator[list[Edit]]:
+def hollows(
+    before: Source, tree: Tree, mentioned: Collection[str] = (), handed: Mapping[str, Idle] = MappingProxyType({})
+) -> Iterator[list[Edit]]:
     """The edits for each thing that the way from `before` to the tree has left empty. Both have to be readable without a mask.
 
-    `mentioned` are the names that other files mention.
+    `mentioned` are the names that other files mention, `handed` what does nothing any more in them, by its dotted name here.
     """
-    yield from _guards(before, tree, mentioned)
+    yield from idle.uses(before, tree, mentioned, handed)
     yield from _tests(before, tree)
     yield from _headings(before, tree.source)
     yield from _headers(before, tree)
@@ -51,60 +54,6 @@ def _idle(source: Source) -> Iterator[ast.If]:
         match node:
             case ast.If(body=[ast.Pass()], orelse=[]):
                 yield node
-
-
-# -- guards --------------------------------------------------------------------
-def _guards(before: Source, tree: Tree, mentioned: Collection[str]) -> Iterator[list[Edit]]:
-    """The calls of functions that only refused, and their places among the dependencies of an endpoint."""
-    was = {node.name for node in parse(before)[0].body if _is_function(node) and not _does_nothing(node)}
-    for node in parse(tree.source)[0].body:
-        if not _is_function(node) or not _does_nothing(node) or node.decorator_list or node.name not in was - {*mentioned}:
-            continue
-        uses = [n for n in tree.walk(tree.module) if isinstance(n, cst.Name) and n.value == node.name and not _is_head(tree, n)]
-        found = [list(_without_guard(tree, use)) for use in uses]
-        if found and all(found):
-            yield [edit for some in found for edit in some]
-
-
-def _is_function(node: ast.stmt) -> TypeGuard[ast.FunctionDef | ast.AsyncFunctionDef]:
-    return isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
-
-
-def _does_nothing(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
-    return all(
-        isinstance(node, ast.Pass) or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)) for node in function.body
-    )
-
-
-def _is_head(tree: Tree, name: cst.Name) -> bool:
-    above = tree.parent(name)
-    return isinstance(above, cst.FunctionDef) and above.name is name
-
-
-def _without_guard(tree: Tree, use: cst.Name) -> Iterator[Edit]:
-    above = tree.parent(use)
-    if isinstance(above, cst.Call) and above.func is use:
-        outer = tree.parent(above)
-        statement = tree.parent(outer) if isinstance(outer, cst.Await) else outer
-        if isinstance(statement, cst.Expr) and all(only_looks(tree, argument.value) for argument in above.args):
-            yield from cut.statement(tree, statement)
-        return
-    depends = tree.parent(above) if isinstance(above, cst.Arg) else None
-    if not isinstance(depends, cst.Call) or len(depends.args) > 1 or tree.code(depends.func).rpartition(".")[2] not in _DEPENDS:
-        return
-    match holder := tree.parent(depends):
-        case cst.Param(default=default) if default is depends:
-            function = next((n for n in tree.ancestors(holder) if isinstance(n, cst.FunctionDef)), None)
-            name = holder.name.value
-            if function and not any(isinstance(n, cst.Name) and n.value == name for n in tree.walk(function.body)):
-                yield from cut.parameter(tree, function, name)
-        case cst.Element() if isinstance(listed := tree.parent(holder), cst.List):
-            argument = tree.parent(listed)
-            call = tree.parent(argument) if isinstance(argument, cst.Arg) else None
-            if len(listed.elements) > 1:
-                yield from cut.item(tree, listed.elements, listed.elements.index(holder))
-            elif isinstance(call, cst.Call) and isinstance(argument, cst.Arg) and argument.keyword is not None:
-                yield from cut.argument(tree, call, call.args.index(argument))
 
 
 # -- headings ------------------------------------------------------------------
@@ -205,10 +154,13 @@ def _never_filled(function: ast.FunctionDef | ast.AsyncFunctionDef) -> ast.Assig
 
 
 def _is_filled(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
-    return any(
-        isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store) and ast.unparse(node.value) == "headers"
-        for node in ast.walk(function)
-    )
+    for node in ast.walk(function):
+        match node:
+            case ast.Subscript(value=ast.Name(id="headers"), ctx=ast.Store()):
+                return True
+            case ast.Assign(targets=[ast.Name(id="headers")], value=value) if ast.unparse(value) not in _EMPTY:
+                return True
+    return False
 
 
 def _is_handed(keyword: ast.keyword) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Collection, Iterable, Iterator
 from pathlib import PurePosixPath
 
@@ -137,8 +138,19 @@ def _spelled(ctx: Context, home: str) -> tuple[str, bool]:
     if PurePosixPath(path).name == "__init__.py":
         return dots, False
     if str(folder) not in packages:
-        return "", False
+        return _namespace(ctx, path, packages), False
     return dots, depth == 0 and not _is_part(ctx, path)
+
+
+def _namespace(ctx: Context, path: str, packages: Collection[str]) -> str:
+    """The dotted name of a folder without `__init__.py` inside of a package, if others import the file by that name."""
+    folder = PurePosixPath(path).parent
+    above = next((one for one in folder.parents if str(one) in packages), None)
+    if above is None:
+        return ""
+    dotted = ".".join(folder.parts[len(PurePosixPath(_top(f"{above}/_", packages)).parent.parts) :])
+    name = re.compile(rf"\b{re.escape(dotted)}(?:\.|\s+import\s+(?:\w+,\s*)*){PurePosixPath(path).stem}\b".encode())
+    return dotted if any(name.search(file.source.utf8) for other, file in ctx.project.files.items() if other != path) else ""
 
 
 def _is_part(ctx: Context, path: str) -> bool:

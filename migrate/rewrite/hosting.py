@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 
 from ..facts.code import Place, last
+from ..facts.emissions import block_of
 from ..facts.endpoints import Endpoint, is_outermost
 from ..facts.frameworks import Application, Framework, made
 from ..facts.functions import Def, Module, dotted
@@ -48,17 +49,18 @@ class Unhosted(Exception):
         self.place, self.reason, self.way_out = place, reason, way_out
 
 
-def host(hosts: Iterable[Host], handle: str, *, within: bool) -> Hosting:
+def host(hosts: Iterable[Host], handle: str, *, within: bool, gates: Collection[str] = ()) -> Hosting:
     """The wiring of all endpoints of one module. Raises Unhosted.
 
-    `within` is whether the boundary has to be reached from inside of the application, whose context it needs.
+    `within` is whether the boundary has to be reached from inside of the application, whose context it needs; `gates` are the names of
+    middleware that asks for sessions.
     """
-    return _Hosting(tuple(hosts), handle, within).hosting()
+    return _Hosting(tuple(hosts), handle, within, frozenset(gates)).hosting()
 
 
 class _Hosting:
-    def __init__(self, hosts: tuple[Host, ...], handle: str, within: bool) -> None:
-        self.hosts, self.handle, self.within = hosts, handle, within
+    def __init__(self, hosts: tuple[Host, ...], handle: str, within: bool, gates: frozenset[str]) -> None:
+        self.hosts, self.handle, self.within, self.gates = hosts, handle, within, gates
         self.module: Module = hosts[0].endpoint.place.unit.module
         self.parts: set[Part] = set()
         self.lines: list[str] = []
@@ -141,7 +143,22 @@ class _Hosting:
         else:
             for statement in self._makings(app, place):
                 self.starts.append(start_of(self.module, statement))
-                yield below(self.module, statement, f"{line}\n")
+                yield below(self.module, self._last_gate(statement, app) or statement, f"{line}\n")
+
+    def _last_gate(self, making: ast.stmt, app: Application) -> ast.stmt | None:
+        """The statement that adds the last middleware which asks for sessions, where no other one is added before it.
+
+        What is added last meets requests first: behind the boundary, the gate learns from it which of them to let pass.
+        """
+        found: ast.stmt | None = None
+        block_ = block_of(making, self.module)
+        for statement in block_[block_.index(making) + 1 :]:
+            match statement:
+                case ast.Expr(value=ast.Call(func=ast.Attribute(value=added_to, attr="add_middleware"), args=[added, *_])):
+                    if dotted(added_to) == app.name and last(added) not in self.gates:
+                        break
+                    found = statement if dotted(added_to) == app.name else found
+        return found
 
     def _makings(self, app: Application, place: Place) -> Iterator[ast.stmt]:
         """The statements that make an application: one for each branch, or those that make it anew."""
@@ -177,7 +194,7 @@ class _Hosting:
         if any(keyword.arg in {"route_class", None} for keyword in app.made.keywords):
             raise Unhosted(place, f"`{app.name}` has a route class of its own", "wire the application by hand")
         whole = tuple(dict.fromkeys(f"{app.prefix or ''}{path}".rstrip("/") for path in paths))
-        if not all(whole):
+        if not all(whole) and whole != ("",):
             raise Unhosted(place, "the path of the endpoint is not known", "write the router's prefix out")
         self.parts.add(Part.FASTAPI_ROUTE)
         self.starts.append(start_of(self.module, self._statement(app.made)))

@@ -45,6 +45,7 @@ def remove(tree: Tree, names: Collection[tuple[str, str]]) -> Iterator[Edit]:
 
     Of names that stand side by side some may be left for another call.
     """
+    whole: list[cst.Import | cst.ImportFrom] = []
     for node in tree.walk(tree.module):
         if not isinstance(node, cst.Import | cst.ImportFrom) or isinstance(node.names, cst.ImportStar):
             continue
@@ -53,7 +54,7 @@ def remove(tree: Tree, names: Collection[tuple[str, str]]) -> Iterator[Edit]:
         scope = _scope(tree, node)
         gone = [alias for alias in node.names if (scope, _local(alias)) in names]
         if len(gone) == len(node.names):
-            yield from cut.statement(tree, node)
+            whole.append(node)
             continue
         end = 0
         for alias in gone:
@@ -61,6 +62,7 @@ def remove(tree: Tree, names: Collection[tuple[str, str]]) -> Iterator[Edit]:
                 if edit.span.start >= end:
                     yield edit
                     end = edit.span.end
+    yield from cut.statements(tree, whole)
 
 
 @dataclass(frozen=True, slots=True)

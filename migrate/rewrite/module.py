@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from enum import Enum
 
 from .. import __version__
-from ..facts.gates import CONNECTION_MODULE, HANDLER_MODULE, QUESTION_MODULE
+from ..facts.gates import CONNECTION_MODULE, HANDLER_MODULE, QUESTION_MODULE, SESSION_MODULE, SOCKET_MODULE
 from . import written
 from .joined import joined
 
@@ -27,6 +27,7 @@ class Part(str, Enum):
     LISTEN = "listen"  # subscriptions/listen on stdio, and MCP.subscribed
     CAPABILITIES = "capabilities"  # MCP.client_capabilities
     ASK = "ask"  # MCP.ask and InputRequired
+    ELSEWHERE = "elsewhere"  # is_modern() in modules that the server imports
     HANDSHAKE = "handshake"  # MCP.handshake in the answer to initialize
     HTTP = "http"  # headers for begin, and http_status
     CHANGES = "changes"  # subscriptions/listen on any channel
@@ -82,7 +83,7 @@ _ATTRIBUTES = {
     "publish": Part.STREAMS,
     **{part.value: part for part in HOSTS},
 }
-_NAMES = {"InputRequired": Part.ASK, "http_status": Part.HTTP}
+_NAMES = {"InputRequired": Part.ASK, "http_status": Part.HTTP, "is_modern": Part.ELSEWHERE}
 _ORIGIN = """\
 Written by mcp-migrate {version} for this server, which owns it. As long as nobody has changed it, `mcp-migrate fix`
 may add parts to it; to get it anew, delete it and run `mcp-migrate fix`."""
@@ -93,9 +94,16 @@ Written by mcp-migrate {version} for this client, which owns it. To get it anew,
 _HANDLER_ORIGIN = """\
 Written by mcp-migrate {version} when this project moved to version 2 of the SDK, where a server has no decorators for
 handlers. The project owns it. As long as nobody has changed it, `mcp-migrate fix` may add parts to it."""
-_CONNECTION_ORIGIN = """\
+_CONNECTION_ORIGINS = {
+    CONNECTION_MODULE: """\
 Written by mcp-migrate {version} when this project moved to version 2 of the SDK, which opens connections with a client that has
-all this already. The project owns it."""
+all this already. The project owns it.""",
+    SOCKET_MODULE: """\
+Written by mcp-migrate {version} when this project moved to version 2 of the SDK, which has no such transport. The project owns it.""",
+    SESSION_MODULE: """\
+Written by mcp-migrate {version} when this project moved to version 2 of the SDK, whose sessions have no base class. The project
+owns it.""",
+}
 _QUESTION_ORIGIN = """\
 Written by mcp-migrate {version} for this server, which owns it. To get it anew, delete it and run `mcp-migrate fix`."""
 _NEEDS_OF_HANDLERS: Mapping[str, frozenset[str]] = {
@@ -110,6 +118,7 @@ _NEEDS_OF_HANDLERS: Mapping[str, frozenset[str]] = {
 }
 # The parts of the module for handlers.
 HANDLER_PARTS = (
+    "ambient",
     "tools",
     "prompts",
     "resources",
@@ -160,9 +169,9 @@ def questions(newline: str = "\n") -> str:
     return written.seal(written.source(QUESTION_MODULE), _QUESTION_ORIGIN.format(version=__version__), (), newline)
 
 
-def connections(newline: str = "\n") -> str:
-    """The text of the module that opens connections; it has no parts that could be missing."""
-    return written.seal(written.source(CONNECTION_MODULE), _CONNECTION_ORIGIN.format(version=__version__), (), newline)
+def connections(newline: str = "\n", name: str = CONNECTION_MODULE) -> str:
+    """The text of a module that opens connections, or is a session over one; it has no parts that could be missing."""
+    return written.seal(written.source(name), _CONNECTION_ORIGINS[name].format(version=__version__), (), newline)
 
 
 def again(name: str, parts: Collection[str], newline: str = "\n") -> str | None:
@@ -172,7 +181,9 @@ def again(name: str, parts: Collection[str], newline: str = "\n") -> str | None:
         return render(complete(map(Part, parts)), newline) if {*parts} <= known else None
     if name == HANDLER_MODULE:
         return handlers(parts, newline) if {*parts} <= {*HANDLER_PARTS} else None
-    return {CLIENT_FILE_NAME: client, QUESTION_MODULE: questions, CONNECTION_MODULE: connections}[name](newline)
+    if name in _CONNECTION_ORIGINS:
+        return connections(newline, name)
+    return {CLIENT_FILE_NAME: client, QUESTION_MODULE: questions}[name](newline)
 
 
 def parts_of(text: str) -> frozenset[Part] | None:

@@ -12,9 +12,10 @@ from weakref import WeakKeyDictionary
 
 from ..facts.code import Code, Unit
 from ..facts.functions import Module
+from ..facts.functions import read as functions_of
 from ..facts.gates import is_boundary_module
 from ..facts.handshake import Work
-from ..facts.hooks import Blocker, Hook, Hooks, Strategy
+from ..facts.hooks import ELSEWHERE, Blocker, Hook, Hooks, Strategy
 from ..facts.mask import parse
 from ..facts.model import Dispatcher, FileFacts, Import, Version, VersionUse
 from ..facts.syntax import descend
@@ -103,6 +104,22 @@ def is_missing(project: Project, path: str) -> bool:
     wanted = {target.rpartition(".")[0] for target in file.imports.values() if target.endswith(f"{_MODULE}.Stateless")}
     beside = (f".{'.'.join(folder.parts)}.{_MODULE}".endswith(f".{name}") or name == _MODULE for name in wanted)
     return any(beside) and all(project.module(name, path) is None for name in wanted)
+
+
+def taken_from(project: Project, home: str, path: str) -> str | None:
+    """How a file imports the boundary module beside `home`, which imports the file itself; None where that is not sure."""
+    own, theirs = PurePosixPath(path).parts[:-1], PurePosixPath(home).parts[:-1]
+    source = project.files[home].source
+    way = package_of(project.files[home], functions_of(source, parse(source)[0]), project)
+    if way == "":
+        shared = next((at for at, (one, two) in enumerate(zip(own, theirs, strict=False)) if one != two), min(len(own), len(theirs)))
+        # The folder in which no relative import works any more is the one around the package.
+        if "/".join(own[: shared or 1]) not in project.packages and own != theirs:
+            return None
+        return "." * (len(own) - shared + 1) + ".".join((*theirs[shared:], _MODULE))
+    if way is None:
+        return _MODULE if own[: len(theirs)] == theirs else None
+    return None if way == EITHER else f"{way}.{_MODULE}"
 
 
 def handshake_work(project: Project, path: str) -> Work | None:
@@ -209,9 +226,19 @@ class _Servers:
                     beside = (one for one in self.answers(path) if str(PurePosixPath(one.path).parent) == folder)
                     own.update(part for answer in beside if answer.wiring for part in answer.wiring.parts)
                 echoes = any(isinstance(fact, Version) and fact.use is VersionUse.ECHO for fact in file.facts)
+                own |= {Part.ELSEWHERE} if own and self._is_asked(folder) else set()
                 parts |= own | ({Part.HANDSHAKE} if own and echoes and self.era is Era.DUAL else set())
             self._parts[folder] = frozenset(parts)
         return self._parts[folder]
+
+    def _is_asked(self, folder: str) -> bool:
+        """Whether a module, of another folder perhaps, takes `is_modern` from the boundary module of this one."""
+        home = f".{'.'.join(PurePosixPath(folder).parts)}.{_MODULE}.is_modern"
+        return any(
+            target.endswith(f"{_MODULE}.is_modern") and home.endswith(f".{target}")
+            for f in self.project.files.values()
+            for target in f.imports.values()
+        )
 
     def _used(self, file: FileFacts) -> Iterator[Part]:
         """What a wired server and the modules that take its boundary object from it use."""
@@ -261,6 +288,11 @@ class _Servers:
         span = place.unit.module.span(place.function.node) if place.function else Span(0, len(source.utf8))
         package = package_of(self.project.files[source.path], place.unit.module, self.project)
         publishes = bool(found.hosts) and not any(asking.announces(other.module) for other in behind)
+        for at, node in found.elsewhere:
+            home_ = (found.borrowed[0] if found.borrowed else found.place.unit).module.source.path
+            if taken_from(self.project, home_, at.unit.module.source.path) is None and isinstance(node, ast.expr | ast.stmt):
+                way_out = "let 2026-07-28 requests pass here"
+                return _blocked(Blocker(at.unit, at.unit.module.span(node), ELSEWHERE, way_out, fed=found.fed))
         wired = wire(found, Tree(source), self.era, package=package, publishes=publishes)
         home = found.borrowed[0].module.source.path if found.borrowed else ""
         if isinstance(wired, Blocker):
@@ -350,6 +382,10 @@ class _Files:
         file = self.project.module(name, self.near)
         # What a boundary does is no work of the server.
         return (file.module, file.source) if file and not is_boundary_module(file.source) else None
+
+    def imports(self, path: str) -> Iterator[str]:
+        """The modules that a file imports, or that stand before what it answers."""
+        yield from (self.project.files[other].module for other in self.project.imports(path))
 
     def importers(self, path: str) -> Iterator[str]:
         """The modules that import something from a file, from it or from a package that hands its names on."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Collection, Iterator, Sequence
+from typing import NamedTuple
 
 from ..facts.code import Code, Unit
 from ..facts.endpoints import Endpoint, of
@@ -15,13 +16,16 @@ from ..facts.functions import Function, Module, dotted
 from ..facts.gates import HOSTS
 from ..facts.model import Header, HeaderUse
 from ..facts.retired import asks_path, branches, is_refusal, is_retired, is_void
-from ..facts.sessions import Condition, conditions, looked_up
+from ..facts.sessionless import Spared, Way
+from ..facts.sessions import Condition, conditions, header_read, looked_up
 from ..facts.syntax import descend
 from ..source import Span
 from . import cut
 from .decided import decided, only_looks
 from .edits import Edit, overlaps
 from .lazy import cst
+from .lines import above as line_above
+from .lines import deeper, indent_of, step_of
 from .tree import Tree
 
 _GONE = frozenset({"GET", "DELETE", "HEAD"})
@@ -29,8 +33,47 @@ _LISTED = re.compile(r"(?<=[\"'])mcp-session-id\s*,\s*|\s*,\s*mcp-session-id(?![
 _EMPTY = frozenset({"{}", "None", "dict()", "[]", "()"})
 
 
+class Revision(NamedTuple):
+    """How code asks whether a request is one of 2026-07-28, and whether it is another."""
+
+    modern: str
+    earlier: str
+
+    @classmethod
+    def of(cls, handle: str) -> Revision:
+        """The question to the boundary object of this name."""
+        return cls(f"{handle}.modern", f"not {handle}.modern")
+
+
+ELSEWHERE = Revision("is_modern()", "not is_modern()")
+"""The question where the boundary object cannot be imported, as its module imports this one."""
+
+
+def either(one: Revision, other: Revision) -> Revision:
+    """A question that one of two answers; which one, nobody knows."""
+    return Revision(f"({one.modern} or {other.modern})", f"{one.earlier} and {other.earlier}")
+
+
+def by_header(function: Function, module: Module) -> Revision | None:
+    """The question where the boundary has not seen the request yet: the header decides, and the boundary holds the body to it.
+
+    None where the function reads the header of the session in no way that another one could be read as well.
+    """
+    read = header_read(function, module)
+    if read is None:
+        return None
+    assert isinstance(read.func, ast.Attribute)
+    key = read.args[0]
+    assert isinstance(key, ast.Constant)
+    prefix = "b" if isinstance(key.value, bytes) else ""
+    name = key.value.decode("latin-1") if isinstance(key.value, bytes) else str(key.value)
+    named = "HTTP_MCP_PROTOCOL_VERSION" if "_" in name else "mcp-protocol-version" if name.islower() else "MCP-Protocol-Version"
+    text = f'{module.text(read.func)}({prefix}"{named}")'
+    return Revision(f'{text} == {prefix}"2026-07-28"', f'{text} != {prefix}"2026-07-28"')
+
+
 # -- gates ---------------------------------------------------------------------
-def opened(gate: Span, module: Module, handle: str) -> Iterator[Edit]:
+def opened(gate: Span, module: Module, says: Revision) -> Iterator[Edit]:
     """Lets 2026-07-28 requests pass a gate; the requests of others meet it as before."""
     found = _of(gate, module)
     if not found:
@@ -40,20 +83,40 @@ def opened(gate: Span, module: Module, handle: str) -> Iterator[Edit]:
     if len(found) > 1 and _is_all(test, [c.node for c in found]) and not found[0].seen:
         # `if not sid or sid not in SESSIONS`: one exception for both.
         span = module.span(test)
-        yield Edit(span, spared(f"({module.text(test)})", handle, seen=False))
+        yield Edit(span, spared(f"({module.text(test)})", says, seen=False))
         return
     for condition in found:
         text, parent = module.text(condition.node), module.parents[condition.node]
         joint: type[ast.boolop] = ast.Or if condition.seen else ast.And
-        made = spared(text, handle, seen=condition.seen)
+        made = spared(text, says, seen=condition.seen)
         same = isinstance(parent, ast.If) or (isinstance(parent, ast.BoolOp) and isinstance(parent.op, joint))
         yield Edit(module.span(condition.node), made if same else f"({made})")
 
 
-def spared(test: str, handle: str, *, seen: bool) -> str:
+def spared(test: str, says: Revision, *, seen: bool) -> str:
     """A test that 2026-07-28 requests pass; one that does something is not even made for them."""
-    joint, passes = ("or", f"{handle}.modern") if seen else ("and", f"not {handle}.modern")
+    joint, passes = ("or", says.modern) if seen else ("and", says.earlier)
     return f"{passes} {joint} {test}" if "(" in test.removeprefix("(") else f"{test} {joint} {passes}"
+
+
+def passed_by(spared_: Spared, module: Module, says: Revision, *, gone: bool) -> Iterator[Edit]:
+    """Keeps code that wants a session from requests of 2026-07-28; `gone` where there are no others."""
+    way, place, node = spared_
+    source, step = module.source, step_of(module)
+    if way is Way.LEAVE:
+        assert place.function
+        body = place.function.node.body
+        said = isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant) and isinstance(body[0].value.value, str)
+        yield line_above(module, body[1] if len(body) > 1 and said else body[0], f"if {says.modern}:\n{step}return None\n")
+    elif isinstance(node, ast.expr):
+        span = module.span(node)
+        yield Edit(span, "{}" if gone else f"({{}} if {says.modern} else {source.slice(span)})")
+    elif way is Way.PASS and isinstance(node, ast.If):
+        yield Edit(module.span(node.test), spared(module.text(node.test), says, seen=False))
+    else:
+        start = module.span(node).start
+        yield Edit(Span(start, start), f"if {says.earlier}:{source.newline}{indent_of(source, start)}{step}")
+        yield from deeper(module, node, node, step)
 
 
 def lookups(found: Sequence[Condition], module: Module) -> Iterator[Edit]:

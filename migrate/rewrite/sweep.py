@@ -9,11 +9,13 @@ from __future__ import annotations
 import ast
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
 import libcst as cst
 
+from ..facts.idle import Idle
 from ..facts.mask import parse
 from ..facts.routes import BASES as WEB_CLASSES
 from ..source import Source, Span
@@ -61,6 +63,7 @@ _QUIET_CALLS = frozenset(
 # Bases that do nothing when a class is derived from them, beyond what a reader expects.
 _QUIET_BASES = frozenset(
     {"object", "Exception", "RuntimeError", "ValueError", "BaseModel", "TypedDict", "NamedTuple", "Enum", "Protocol", "ABC"}
+    | {"BaseHTTPMiddleware", "MiddlewareMixin"}
 )
 # What classes of web frameworks look for in a class that derives from one.
 _WEB_HOOKS = frozenset(
@@ -74,11 +77,17 @@ _Statement = cst.BaseStatement | cst.BaseSmallStatement
 _DEFINITIONS = (cst.FunctionDef, cst.ClassDef, cst.Assign, cst.AnnAssign, cst.AugAssign)
 
 
-def sweep(before: Source, tree: Tree, mentioned: Collection[str], formerly: Collection[str] = ()) -> Iterator[list[Edit]]:
+def sweep(
+    before: Source,
+    tree: Tree,
+    mentioned: Collection[str],
+    formerly: Collection[str] = (),
+    handed: Mapping[str, Idle] = MappingProxyType({}),
+) -> Iterator[list[Edit]]:
     """For each name that the way from `before` to the tree left unused, the edits that delete it.
 
-    `mentioned` are the names that all other files mention, `formerly` those that they did before. Deleting one name may
-    leave others unused: call again until nothing comes.
+    `mentioned` are the names that all other files mention, `formerly` those that they did before, `handed` what does nothing
+    any more in them, by its dotted name here. Deleting one name may leave others unused: call again until nothing comes.
     """
     was, now = _Mentions(before), _Mentions(tree.source)
     if was.masked or now.masked:
@@ -97,7 +106,7 @@ def sweep(before: Source, tree: Tree, mentioned: Collection[str], formerly: Coll
     yield from (edits for places in unused if (edits := _cut(tree, places, beside)))
     yield from _locals(was, now, tree)
     yield from _settings(was, now, tree, mentioned)
-    yield from hollows(before, tree, mentioned)
+    yield from hollows(before, tree, mentioned, handed)
     yield from _parameters(was, now, tree, mentioned)
 
 

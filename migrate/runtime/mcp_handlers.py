@@ -37,6 +37,17 @@ request_ctx: ContextVar[Context] = ContextVar("request_ctx")
 """The context of the request that is being answered; `get` raises LookupError where there is none."""
 
 
+# [ambient]
+async def remember(ctx: Context, call_next: Callable[[Context], Awaitable[Any]]) -> Any:
+    """Middleware of an `MCPServer`: `request_ctx` holds the context while it answers."""
+    token = request_ctx.set(ctx)
+    try:
+        return await call_next(ctx)
+    finally:
+        request_ctx.reset(token)
+
+
+# [/ambient]
 # [tools]
 def list_tools(server: Server[Any]) -> Register:
     """The function takes nothing, or the request, and returns the tools, or a `ListToolsResult`."""

@@ -13,7 +13,9 @@ from .types import URI, URL, Instance, Known, members, parse
 # What the SDK's own annotations leave open.
 _SESSION = "mcp.client.session.ClientSession"
 _SERVER = "mcp.server.lowlevel.server.Server"
-_STREAMS = "AsyncContext[tuple[Any, Any]]"
+_STREAM = "Stream[mcp.shared.message.SessionMessage]"
+_STREAMS = f"AsyncContext[tuple[{_STREAM}, {_STREAM}]]"
+_MEMORY = f"AsyncContext[tuple[tuple[{_STREAM}, {_STREAM}], tuple[{_STREAM}, {_STREAM}]]]"
 _FIELDS: Mapping[str, str] = {
     "mcp.server.fastmcp.server.Context.session": "mcp.server.session.ServerSession",
     "mcp.server.mcpserver.context.Context.session": "mcp.server.session.ServerSession",
@@ -32,9 +34,13 @@ _FIELDS: Mapping[str, str] = {
 _RESULTS: Mapping[str, str] = {
     "mcp.client.stdio.stdio_client": _STREAMS,
     "mcp.client.sse.sse_client": _STREAMS,
-    "mcp.client.streamable_http.streamable_http_client": "AsyncContext[tuple[Any, Any, Any]]",
-    "mcp.client.streamable_http.streamablehttp_client": "AsyncContext[tuple[Any, Any, Any]]",
+    "mcp.client.streamable_http.streamable_http_client": f"AsyncContext[tuple[{_STREAM}, {_STREAM}, Any]]",
+    "mcp.client.streamable_http.streamablehttp_client": f"AsyncContext[tuple[{_STREAM}, {_STREAM}, Any]]",
+    "mcp.client.websocket.websocket_client": _STREAMS,
     "mcp.server.stdio.stdio_server": _STREAMS,
+    "mcp.server.sse.SseServerTransport.connect_sse": _STREAMS,
+    "mcp.server.streamable_http.StreamableHTTPServerTransport.connect": _STREAMS,
+    "mcp.shared.memory.create_client_server_memory_streams": _MEMORY,
     # What takes its place gives a `Client`, which has the same methods.
     "mcp.shared.memory.create_connected_server_and_client_session": "AsyncContext[mcp.client.client.Client]",
     "mcp.client.session_group.ClientSessionGroup.connect_to_server": f"Awaitable[{_SESSION}]",
@@ -50,6 +56,7 @@ _PRIVATE: Mapping[str, frozenset[str]] = {
         }
     ),
     "mcp.server.session.ServerSession": frozenset({"_initialization_state"}),
+    "mcp.server.fastmcp.server.FastMCP": frozenset({"_event_store", "_retry_interval", "_session_manager", "_setup_handlers"}),
 }  # fmt: skip
 _SELF = ("__aenter__", "__enter__")
 # What these had under their older names is still asked for where the class has been renamed already.
@@ -69,6 +76,10 @@ class Api:
 
     def is_module(self, name: str) -> bool:
         return name in self.old["modules"] or name in self.new["modules"]
+
+    def names(self, module: str) -> frozenset[str]:
+        """The public names of a module, in either release."""
+        return frozenset(name for release in (self.old, self.new) for name in release["modules"].get(module, ()))
 
     def exported(self, module: str, name: str) -> str | None:
         """The canonical name behind `from module import name`, as the older release has it, else the newer one."""

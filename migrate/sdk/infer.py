@@ -10,7 +10,7 @@ import ast
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Protocol
 
-from ..facts.gates import HANDLER_MODULE
+from ..facts.gates import HANDLER_MODULE, SESSION_MODULE
 from ..facts.syntax import children
 from .api import Api
 from .modules import COMPREHENSIONS, Binding, Def, How, Module, Scope, dotted, looped
@@ -19,7 +19,8 @@ from .types import ADAPTER, NONE, OWN, ClassOf, Either, Function, Instance, Know
 _MAX_DEPTH = 40
 _ITERATES = frozenset({"list", "set", "frozenset", "sorted", "reversed", "iter", "tuple", "filter", "deque"})
 _GIVING = _ITERATES | {"next", "enumerate", "zip", "cast", "getattr", "super"}
-_CONTAINERS = frozenset({"list", "set", "frozenset", "tuple", "Iterable", "AsyncIterable", "deque"})
+_STREAM = "Stream"  # of anyio: what is sent into its one end comes out of the other
+_CONTAINERS = frozenset({"list", "set", "frozenset", "tuple", "Iterable", "AsyncIterable", "deque", _STREAM})
 _GENERIC = {
     "List": "list",
     "Sequence": "list",
@@ -47,10 +48,14 @@ _GENERIC = {
     "AsyncIterable": "AsyncIterable",
     "Generator": "list",
     "ContextVar": "ContextVar",
+    **dict.fromkeys(
+        ("MemoryObjectReceiveStream", "MemoryObjectSendStream", "ObjectReceiveStream", "ObjectSendStream", "ObjectStream"), _STREAM
+    ),
 }
 _BUILTINS = frozenset({"str", "int", "float", "bool", "bytes", "dict", "list", "tuple", "set", "object", "None"})
 _SERVER = "mcp.server.lowlevel.server.Server"
 _TABLE = Instance(f"{_SERVER}.request_handlers")  # its functions are known by the class of requests that they answer
+_RESPONDERS = ("mcp.shared.session.RequestResponder", f"{SESSION_MODULE}{OWN}RequestResponder")
 _CONTEXT = "mcp.shared.context.RequestContext"
 # Classes of pydantic that the SDK's own are made with; where they are imported from, and where they are defined.
 _PYDANTIC: Mapping[str, str] = {
@@ -124,7 +129,8 @@ class Inference:
         self._depth += 1
         found: Known | None = None
         try:
-            found = self._narrowed(node, module) or self._type(node, module)
+            found = self._narrowed(node, module)
+            found = self._type(node, module) if found is None else self._nearer(found, node, module)
         finally:
             self._busy.discard(node)
             self._depth -= 1
@@ -233,6 +239,8 @@ class Inference:
         func = node.func
         if isinstance(func, ast.Name) and func.id in _GIVING and not self.bindings(func.id, func, module):
             return self._builtin(func.id, node, module)
+        if isinstance(func, ast.Subscript) and _last(func.value) == "create_memory_object_stream":
+            return Instance("tuple", (self._stream(func.slice, module),) * 2)
         callee = self.type(func, module)
         if callee is None:
             return self._known_call(node, module)
@@ -275,6 +283,11 @@ class Inference:
             return self.annotated(first, module)
         return None
 
+    def _stream(self, item: ast.expr, module: Module) -> Instance:
+        """A stream of what an annotation says; an error that comes instead of a message has nothing that is asked of messages."""
+        known = self.annotated(item, module)
+        return Instance(_STREAM, (either(members(known)) if known is not None else None,))
+
     def _builtin(self, name: str, node: ast.Call, module: Module) -> Known | None:
         first = self.type(node.args[0], module) if node.args else None
         if name == "next":
@@ -312,7 +325,7 @@ class Inference:
         if OWN in callee.name:
             return self._own_result(callee)
         bound = callee.bound
-        if isinstance(bound, Instance) and bound.name in ("list", "dict", "tuple", "ContextVar"):
+        if isinstance(bound, Instance) and bound.name in ("list", "dict", "tuple", "ContextVar", _STREAM):
             return self._container_result(bound, callee.name.rpartition(".")[2], node, module)
         if callee.name.startswith(f"{_TABLE.name}."):
             answer = Instance(callee.name.removeprefix(f"{_TABLE.name}.").removesuffix("Request") + "Result")
@@ -352,6 +365,15 @@ class Inference:
                     return bound
         elif bound.name == "ContextVar":
             return args[0] if name == "get" and args else None
+        elif bound.name == _STREAM:
+            item = self._item(bound)
+            match name:
+                case "receive" | "__anext__":
+                    return Instance("Awaitable", (item,))
+                case "receive_nowait":
+                    return item
+                case "clone":
+                    return bound
         elif name in ("pop", "popleft"):
             return self._item(bound)
         elif name == "copy":
@@ -369,6 +391,8 @@ class Inference:
                 return self._of_module(self.world.module_at(name.partition(OWN)[0]), attr)
             case ModuleOf(name=name):
                 return self.symbol(name, attr)
+            case Instance(name=name, args=[Instance() as request, *_]) if attr == "request" and name.endswith(_RESPONDERS):
+                return request
             case Instance(name=name) | ClassOf(name=name) if OWN in name:
                 return self._of_class(name, attr, one)
             case ClassOf(name=name):
@@ -380,7 +404,7 @@ class Inference:
                 return Function(f"{ADAPTER}.{attr}", one)
             case Instance(name="ExceptionInfo", args=(inside,)):
                 return inside if attr == "value" else None
-            case Instance(name=name) if name in ("list", "dict", "tuple", "str", "ContextVar"):
+            case Instance(name=name) if name in ("list", "dict", "tuple", "str", "ContextVar", _STREAM):
                 return Function(f"{name}.{attr}", one)
             case Instance(name="mcp.types.ServerResult", args=(Instance() as answer,)) if attr == "root":
                 return answer
@@ -430,7 +454,7 @@ class Inference:
             found = [(self._bound(binding, node.id, module), binding) for binding in bindings]
             filled = [known for known, _ in found if not _is_empty(known)]
             known = either(filled) if filled else self._filled(node, module) or either(known for known, _ in found)
-            return known
+            return known if known is not None else self._declared(node, module)
         if node.id in _BUILTINS:
             return ClassOf(node.id)
         for star in reversed(module.stars):
@@ -438,6 +462,13 @@ class Inference:
             known = self._of_module(found_in[0], node.id) if found_in and not found_in[1] else self._imported(f"{star}.{node.id}", module)
             if known is not None:
                 return known
+        return None
+
+    def _declared(self, node: ast.Name, module: Module) -> Known | None:
+        """`x: Class` above, without a value, of a name that is given something unknown since."""
+        for binding in module.scope(node).bindings.get(node.id, ()):
+            if binding.how is How.ANNOTATED and isinstance(binding.node, ast.AnnAssign) and binding.node.value is None:
+                return self.annotated(binding.node.annotation, module)
         return None
 
     def _filled(self, node: ast.Name, module: Module) -> Known | None:
@@ -450,6 +481,12 @@ class Inference:
             return None
         item = either(self._item(known) if how == "extend" else known for how, known in found)
         return Instance("dict", (None, item)) if found[0][0] == "[]" else Instance("list", (item,))
+
+    def uses(self, alias: ast.alias, module: Module) -> Iterator[ast.Name]:
+        """Where the name is read that an import gives, perhaps beside other bindings."""
+        name = alias.asname or alias.name
+        loads = (node for node in module.nodes if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load))
+        yield from (node for node in loads if any(binding.node is alias for binding in self.bindings(name, node, module)))
 
     def bindings(self, name: str, node: ast.AST, module: Module) -> list[Binding]:
         """What a name may have been given where it is used."""
@@ -604,7 +641,11 @@ class Inference:
                 return None
             if thing.name in ("AsyncContext", "Context"):
                 return thing.args[0] if thing.args else None
+            if thing.name == _STREAM:
+                return thing
             method = self._attribute(thing, "__aenter__") or self._attribute(thing, "__enter__")
+            if OWN in thing.name and isinstance(method, Function) and self._gives_itself(method):
+                return thing
             result = (
                 self._result(method, None, self.world.module_at(thing.name.partition(OWN)[0]))
                 if isinstance(method, Function) and OWN in thing.name
@@ -616,6 +657,17 @@ class Inference:
             return result or (thing if self.api.is_class(thing.name) else None)
 
         return self._each(known, one)
+
+    def _gives_itself(self, method: Function) -> bool:
+        """Whether what a class inherits for `with` gives the object itself, whatever its class."""
+        path, _, name = method.name.partition(OWN)
+        if not name:
+            return True  # of the SDK
+        node = self.world.module_at(path).defined.get(name)
+        if not isinstance(node, Def):
+            return False
+        returns = [inner.value for inner in _own_nodes(node) if isinstance(inner, ast.Return)]
+        return bool(returns) and all(isinstance(value, ast.Name) and value.id == "self" for value in returns)
 
     def _imported(self, dotted: str, module: Module) -> Known | None:
         """What an absolute dotted name leads to."""
@@ -890,6 +942,8 @@ class Inference:
         known = self.type(value, module)
         if isinstance(known, ClassOf) and known.name not in _BUILTINS:
             return Instance(known.name, tuple(self.annotated(item, module) for item in items))
+        if _GENERIC.get(name) == _STREAM:
+            return self._stream(index, module)
         if name in _GENERIC:
             args = tuple(self.annotated(item, module) for item in items)
             if _GENERIC[name] == "tuple" and len(items) == 2 and isinstance(items[1], ast.Constant) and items[1].value is ...:
@@ -922,7 +976,10 @@ class Inference:
     def reference(self, node: ast.expr, module: Module) -> str | None:
         """`module.name` of the SDK, as an import would spell it, behind a name or a dotted expression of modules."""
         if isinstance(node, ast.Name):
-            targets = {binding.target for binding in self.bindings(node.id, node, module) if binding.how is How.IMPORTED}
+            bindings = self.bindings(node.id, node, module)
+            if not bindings and module.stars and not self.world.is_shadowed(module):
+                return next((f"{star}.{node.id}" for star in reversed(module.stars) if self.api.exported(star, node.id)), None)
+            targets = {binding.target for binding in bindings if binding.how is How.IMPORTED}
             heads = {target.partition(".")[0] for target in targets}
             if len(targets) == 1 and heads <= {"mcp", "mcp_types"} and not self.world.is_shadowed(module):
                 return targets.pop()
@@ -971,6 +1028,12 @@ class Inference:
                 return None
             child = above
         return None
+
+    def _nearer(self, narrowed: Known, node: ast.expr, module: Module) -> Known:
+        """What `isinstance` says, unless more is known: that it is of a class which derives from the one that was asked for."""
+        asked = {one.name for one in members(narrowed) if isinstance(one, Instance)}
+        known = self._type(node, module)
+        return known if isinstance(known, Instance) and asked.intersection(self.api.bases(known.name)) else narrowed
 
     def _guarded(self, statement: ast.stmt, above: ast.AST, text: str, module: Module) -> Known | None:
         """`if not isinstance(x, C): return` and `assert isinstance(x, C)` before a statement of the same block."""

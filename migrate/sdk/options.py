@@ -29,6 +29,7 @@ _METHODS = {
     "sse_app": "sse",
     "streamable_http_app": "streamable-http",
 }
+_SERVING = frozenset({*_METHODS, "settings"})
 # Positions of the constructor of version 1.
 _POSITIONS = {6: "event_store", 7: "retry_interval"}
 # What can be worked out twice, or not at all.
@@ -240,7 +241,7 @@ class Options:
         if self.odd:
             parents = [use.module.parents.get(use.node) for use in self.odd]
             return "handed" if any(isinstance(above, ast.Call | ast.Assign | ast.keyword) for above in parents) else "odd"
-        if not self.server.sure:
+        if any(use.name in _SERVING for use in self.server.shared):
             return "unsure"
         if not self.sinks and self.given:
             return "unserved"

@@ -39,6 +39,7 @@ class Server:
     fact: Symbol
     uses: list[Use] = field(default_factory=list)
     sure: bool = True  # nothing else can be meant by any of the uses
+    shared: list[Use] = field(default_factory=list)  # those that may be of another server
 
 
 def part(fact: Symbol) -> str | None:
@@ -82,7 +83,9 @@ def servers(program: Program, facts: Mapping[str, Iterable[object]]) -> list[Ser
         for call in made:
             if call in found:
                 found[call].uses.append(use)
-                found[call].sure = found[call].sure and len(made) == 1 and not origin.open
+                if len(made) > 1 or origin.open:
+                    found[call].sure = False
+                    found[call].shared.append(use)
     return [*found.values()]
 
 
@@ -103,10 +106,8 @@ class Origins:
                 bindings = self.program.inference.bindings(name, node, module)
                 if bindings:
                     return self._bound(bindings, name, module, depth)
-                for star in module.stars:
-                    found = self._imported(f"{star}.{name}", module, depth)
-                    if found:
-                        return found
+                if (giver := self._giver(name, module)) is not None:
+                    return self._of_module(giver, name, depth + 1)
             case ast.Attribute(value=value, attr=attr):
                 return self._attribute(value, attr, module, depth)
             case ast.Call():
@@ -149,8 +150,20 @@ class Origins:
         inner, name = where
         return self._of_module(inner, name, depth)
 
+    def _giver(self, name: str, module: Module, seen: tuple[Module, ...] = ()) -> Module | None:
+        """The module of the project whose star import gives a name: the last one that has it."""
+        for star in reversed(module.stars):
+            where = self.program.locate(star, module)
+            if where is not None and not where[1] and where[0] not in (module, *seen):
+                inner = where[0]
+                if name in inner.scopes[inner.tree].bindings or self._giver(name, inner, (*seen, module)) is not None:
+                    return inner
+        return None
+
     def _of_module(self, inner: Module, name: str, depth: int) -> set[ast.Call]:
         bindings = [*inner.scopes[inner.tree].bindings.get(name, []), *inner.given_to(name)]
+        if not bindings and depth <= _MAX_DEPTH and (giver := self._giver(name, inner)) is not None:
+            return self._of_module(giver, name, depth + 1)
         if not bindings:
             self.open = True
         return self._bound(bindings, name, inner, depth + 1)

@@ -51,6 +51,7 @@ class Symbols:
         # Classes with bases: one of these may be the SDK's.
         self.derived = {node.name for node in module.of(ast.ClassDef) if isinstance(node, ast.ClassDef) and node.bases}
         self.roots = {name for name, targets in self.imported.items() if any(target.startswith("mcp") for target in targets)}
+        self.roots.update(name for star in module.stars if self.api.is_module(star) for name in self.api.names(star))
 
     def all(self) -> Iterator[Symbol]:
         """The uses in source order; one node can be several, as a call of an attribute."""

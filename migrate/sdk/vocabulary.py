@@ -70,6 +70,8 @@ METHODS = frozenset(
         "parse_obj", "parse_raw", "model_construct", "model_json_schema", "copy",
         "CancelledNotification", "_handle_message", "_handle_notification", "_handle_request", "_tool_cache",
         "_get_cached_tool_definition", "_make_error_result", "_initialization_state", "InitializationState",
+        "websocket_client", "SendRequestT", "SendResultT", "SendNotificationT", "ReceiveRequestT", "ReceiveResultT", "ReceiveNotificationT",
+        "_event_store", "_retry_interval", "_session_manager", "_setup_handlers",
     }
 )  # fmt: skip
 NEAR: Mapping[str, bytes] = {

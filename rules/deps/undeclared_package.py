@@ -9,7 +9,7 @@ from ...facts.borrowed import needed
 from ...facts.model import Borrowed, Fact, FileFacts, Place, Requirement
 from ...rewrite import requirements
 from ...rewrite.edits import Edit
-from ...rule import Applicability, Context, Finding
+from ...rule import Applicability, Context, Finding, Severity
 from ...source import Span
 from ..releases import SDK, blocked, has_block, is_about, is_below, is_moving, scope
 
@@ -24,8 +24,13 @@ _ORDER = {
 
 
 def check(fact: Fact, ctx: Context) -> Iterator[Finding]:
-    if SDK not in ctx.project.requirements or not is_moving(ctx):
-        return  # where nothing says what is installed, nobody can tell what is missing
+    if SDK not in ctx.project.requirements:
+        # Where nothing says what is installed, nobody can tell what is missing.
+        if isinstance(fact, Borrowed) and not ctx.project.requirements:
+            yield from _unsaid(fact, ctx)
+        return
+    if not is_moving(ctx):
+        return
     if isinstance(fact, Borrowed):
         yield from _imported(fact, ctx)
     # A file that is compiled gets it when it is compiled again.
@@ -54,7 +59,16 @@ def _imported(fact: Borrowed, ctx: Context) -> Iterator[Finding]:
         for file, asked in ctx.project.requirements.get(kind, ())
     )
     hint = "" if taken or not ctx.project.is_test(path) else ctx.entry.hints["tests"]
-    yield ctx.finding(fact, Applicability.SAFE if taken and not blocked(ctx) else Applicability.MANUAL, hint=hint)
+    message = ctx.entry.message.format(fact=fact)
+    yield ctx.finding(fact, Applicability.SAFE if taken and not blocked(ctx) else Applicability.MANUAL, hint=hint, message=message)
+
+
+def _unsaid(fact: Borrowed, ctx: Context) -> Iterator[Finding]:
+    """At the import, in a file that uses the SDK as well."""
+    beside = any(name == SDK or name.startswith(f"{SDK}.") for name in ctx.file.imports.values())
+    if beside and is_moving(ctx) and _is_lost(fact, ctx.file.source.path, ctx):
+        message = ctx.entry.messages["Borrowed"].replace("{name}", str(fact.key))
+        yield ctx.finding(fact, Applicability.MANUAL, message=message, hint=ctx.entry.hints["unsaid"], severity=Severity.NOTE)
 
 
 def _lost(asked: Requirement, file: FileFacts, ctx: Context) -> dict[str, list[str]]:

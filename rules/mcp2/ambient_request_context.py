@@ -14,14 +14,25 @@ from ...rule import Applicability, Context, Finding, Import, NewFile
 if TYPE_CHECKING:
     from ...rewrite.tree import Tree
 
+_UNSET = "nothing keeps the context of a request while this server answers it, and code of this project asks for it"
+
 
 def check(fact: Symbol, ctx: Context) -> Iterator[Finding]:
+    if adapters.middleware(fact, ctx):
+        reason = adapters.obstacle(ctx)
+        hint = reason or ctx.entry.hints["middleware"]
+        yield ctx.finding(fact, Applicability.MANUAL if reason else Applicability.SAFE, message=_UNSET, hint=hint)
+        return
     message = "version 2 of the SDK has no `{}`".format(str(fact.key).removeprefix("mcp.server.lowlevel.server."))
     if fact.key == adapters.REQUEST_CTX:
         if fact.use in (SymbolUse.IMPORT, SymbolUse.NAME):
             reason = "" if adapters.holds_context(ctx.project) else ctx.entry.hints["manual"]
             reason = reason or adapters.obstacle(ctx)
-            yield ctx.finding(fact, Applicability.MANUAL if reason else Applicability.SAFE, message=message, hint=reason)
+            applicability = Applicability.MANUAL if reason else Applicability.SAFE
+            yield ctx.finding(fact, applicability, message=message, hint=reason)
+            alias = ctx.module.at(fact.span)
+            for name in ctx.sdk.inference.uses(alias, ctx.module) if isinstance(alias, ast.alias) else ():
+                yield ctx.finding(fact, applicability, message=message, hint=reason, span=ctx.module.span(name))
         elif fact.use is SymbolUse.TEXT:
             yield ctx.finding(fact, Applicability.MANUAL, message=message)
     elif fact.use in (SymbolUse.READ, SymbolUse.GETATTR):
@@ -36,6 +47,14 @@ def check(fact: Symbol, ctx: Context) -> Iterator[Finding]:
 def fix(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit | Import | NewFile]:
     if fact.key == adapters.REQUEST_CTX:
         yield from _moved(fact, tree, ctx)
+        return
+    if text := adapters.middleware(fact, ctx):
+        from ...rewrite import calls
+
+        call = calls.at(tree, fact.span)
+        if call is not None:
+            yield from calls.add(tree, call, [text])
+            yield from adapters.needs(ctx, fact.span)
         return
     use = adapters.use(fact, ctx)
     if use is not None:

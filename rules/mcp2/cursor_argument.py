@@ -18,7 +18,10 @@ _PARAMS = "PaginatedRequestParams"
 
 
 def check(fact: Symbol, ctx: Context) -> Iterator[Finding]:
-    if _cursor(fact, ctx) is not None:
+    if _cursor(fact, ctx) is not None and _is_of_client(fact):
+        message = f"`{fact.key}` takes a cursor by its name only"
+        yield ctx.finding(fact, Applicability.SAFE if fact.sure else Applicability.UNSAFE, message=message, hint=ctx.entry.hints["named"])
+    elif _cursor(fact, ctx) is not None:
         yield ctx.finding(fact, Applicability.SAFE if fact.sure else Applicability.UNSAFE)
 
 
@@ -28,10 +31,18 @@ def fix(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit | Import]:
         return
     whole, value = cursor
     span = ctx.module.span(value)
+    if _is_of_client(fact):
+        yield Edit(Span(span.start, span.start), "cursor=")
+        return
     start = ctx.module.span(whole).start
     yield Edit(Span(start, span.start), f"params={_PARAMS}(cursor=")
     yield Edit(Span(span.end, span.end), ")")
     yield Import("mcp.types", _PARAMS)
+
+
+def _is_of_client(fact: Symbol) -> bool:
+    """Whether a `Client` is asked, or what becomes one."""
+    return str(fact.key).startswith("mcp.client.client.")
 
 
 def _cursor(fact: Symbol, ctx: Context) -> tuple[ast.AST, ast.expr] | None:
@@ -42,6 +53,6 @@ def _cursor(fact: Symbol, ctx: Context) -> tuple[ast.AST, ast.expr] | None:
     match node:
         case ast.Call(args=[value], keywords=[]) if not isinstance(value, ast.Starred):
             return value, value
-        case ast.Call(args=[], keywords=[ast.keyword(arg="cursor", value=value) as word]):
+        case ast.Call(args=[], keywords=[ast.keyword(arg="cursor", value=value) as word]) if not _is_of_client(fact):
             return word, value
     return None

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from ...facts.model import Symbol, SymbolUse
 from ...rewrite.edits import Edit
 from ...rule import Applicability, Context, Finding, Import
-from ...sdk.modules import How, Module
+from ...sdk.modules import How, Module, Scope
 from ...source import Span
 
 if TYPE_CHECKING:
@@ -47,13 +47,31 @@ def fix(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit | Import]:
     if not isinstance(node, ast.Call):
         return
     if fact.key in _SERVERS:
-        yield from _edits(node, ctx) or ()
+        edits = _edits(node, ctx) or []
+        yield from edits
+        if any("CallToolResult" in edit.text for edit in edits):
+            yield Import("mcp.types", "CallToolResult")
     elif _lacks_context(fact, node, ctx):
         call = calls.at(tree, fact.span)
         if call is not None:
-            yield from calls.add(tree, call, ["context=Context()"])
-            if "Context" not in ctx.module.scopes[ctx.module.tree].bindings:
-                yield Import("mcp.server.mcpserver", "Context")
+            name = _context(ctx.module.scope(node), ctx)
+            yield from calls.add(tree, call, [f"context={name}()"])
+            if name not in ctx.module.scopes[ctx.module.tree].bindings:
+                yield Import("mcp.server.mcpserver", "Context" if name == "Context" else f"Context as {name}")
+
+
+def _context(scope: Scope, ctx: Context) -> str:
+    """The name by which the file reaches the SDK's own `Context`, or will; it may have another thing of this name."""
+    for name in ("Context", "MCPContext", "ServerContext"):
+        bindings = [binding for inner in (scope, ctx.module.scopes[ctx.module.tree]) for binding in inner.bindings.get(name, ())]
+        if all(binding.target in ctx.entry.data["contexts"] and not _is_for_checkers(binding.node, ctx.module) for binding in bindings):
+            return name
+    return "SDKContext"
+
+
+def _is_for_checkers(node: ast.AST, module: Module) -> bool:
+    """Whether an import happens for type checkers alone."""
+    return any(isinstance(above, ast.If) and module.text(above.test).endswith("TYPE_CHECKING") for above in module.around(node))
 
 
 def _lacks_context(fact: Symbol, node: ast.Call, ctx: Context) -> bool:
@@ -158,7 +176,7 @@ def _named(name: str, statement: ast.Assign, ctx: Context) -> list[Edit] | None:
     edits: list[Edit] = []
     uses = [*_uses(name, statement, ctx)]
     # One use that tells the shape tells it for all.
-    shapes = {_of_pair(above, module) for node in uses if isinstance(above := module.parents.get(node), ast.Subscript)} - {None}
+    shapes = {_shape(node, module) for node in uses} - {None}
     if len(shapes) > 1:
         return None
     shape = shapes.pop() if shapes else None
@@ -170,7 +188,34 @@ def _named(name: str, statement: ast.Assign, ctx: Context) -> list[Edit] | None:
         if found is None:
             return None
         edits += found
-    return edits
+    return [*edits, *_proven(name, statement, ctx)] if edits else edits
+
+
+def _proven(name: str, statement: ast.Assign, ctx: Context) -> Iterator[Edit]:
+    """A line that says which of the two results of version 2 it is, where one can stand: the other one is a question."""
+    from ...rewrite.lines import indent_of, next_line
+
+    module = ctx.module
+    block = module.source.line(statement.lineno)[: statement.col_offset].strip()
+    end = module.span(statement).end
+    at = next_line(module.source, end)
+    alone = module.source.utf8[end:at].split(b"#")[0].strip() == b""
+    if block or not alone or not module.source.utf8[:at].endswith((b"\n", b"\r")):
+        return
+    yield Edit(
+        Span(at, at),
+        f"{indent_of(module.source, module.span(statement).start)}assert isinstance({name}, CallToolResult){module.source.newline}",
+    )
+
+
+def _shape(node: ast.Name, module: Module) -> bool | None:
+    """What one use tells: True for a pair, False for a list of content."""
+    match module.parents.get(node):
+        case ast.Subscript() as above:
+            return _of_pair(above, module)
+        case ast.Call(func=ast.Name(id="isinstance"), args=[subject, ast.Name(id="list" | "tuple" as kind)]) if subject is node:
+            return kind == "tuple"
+    return None
 
 
 def _uses(name: str, statement: ast.Assign, ctx: Context) -> Iterator[ast.Name]:
@@ -202,9 +247,14 @@ def _used(node: ast.Name, shape: bool | None, ctx: Context) -> list[Edit] | None
             return []
         case ast.Call(func=ast.Name(id="str" | "print" | "repr" | "type")):
             return []
+        case ast.Call(func=ast.Name(id="len"), args=[_]) if shape is False:
+            return [Edit(Span(end, end), _PARTS[0])]
+        case ast.Call(func=ast.Name(id="isinstance"), args=[subject, ast.Name(id=kind)]) if subject is node:
+            return [Edit(Span(end, end), _PARTS[0])] if kind == "list" else [] if kind == "CallToolResult" else None
     return None
 
 
 def _is_old(fact: Symbol, node: ast.Call, ctx: Context) -> bool:
     """Whether it is known to be code of version 1; in that of version 2 a result may be used in any way."""
-    return fact.key == _SERVERS[0] and isinstance(ctx.module.parents.get(node), ast.Await | ast.Call)
+    old = fact.key == _SERVERS[0] or not ctx.sdk.is_moved(ctx.file.source.path)
+    return old and isinstance(ctx.module.parents.get(node), ast.Await | ast.Call)

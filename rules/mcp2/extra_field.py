@@ -25,8 +25,8 @@ def check(fact: Symbol, ctx: Context) -> Iterator[Finding]:
     called = getattr(ctx.sdk.type(node.func, ctx.module), "name", "")
     if called != fact.key or ctx.sdk.is_moved(ctx.file.source.path):
         return
-    for word in node.keywords:
-        if word.arg is not None and word.arg not in fields:
-            yield ctx.finding(
-                fact, span=ctx.module.span(word), message=f"version 2 of the SDK drops `{word.arg}`, which is no field of `{{fact.key}}`"
-            )
+    extra = [f"`{word.arg}`" for word in node.keywords if word.arg is not None and word.arg not in fields]
+    if extra:
+        which = "which is no field" if len(extra) == 1 else "which are no fields"
+        message = f"version 2 of the SDK drops {', '.join(extra)}, {which} of `{{fact.key}}`"
+        yield ctx.finding(fact, span=ctx.module.span(node.func), message=message)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ...facts.model import Symbol, SymbolUse
-from ...rewrite import connections
+from ...rewrite import connections, renames
 from ...rewrite.edits import Edit
 from ...rule import Applicability, Context, Finding, Import, NewFile
 from ...sdk.types import NONE, Instance
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 _OLD = connections.FUNCTION
 _MODULE, _NEW, _MAKES = "mcp.client.streamable_http", "streamable_http_client", "create_mcp_http_client"
+_NO_IDENTITY = "a connection of version 2 of the SDK does not tell the identity of the session"
 _WIDTH = 100
 
 
@@ -37,15 +38,22 @@ def check(fact: Symbol, ctx: Context) -> Iterator[Finding]:
     node = ctx.module.at(fact.span)
     if fact.key == _OLD and fact.use is SymbolUse.TEXT:
         yield ctx.finding(fact, Applicability.MANUAL)
-    if fact.key == _OLD and fact.use is SymbolUse.IMPORT and isinstance(node, ast.alias):
+    if fact.key == _OLD and fact.use is SymbolUse.IMPORT and isinstance(node, ast.alias) and not _is_spare(node, ctx):
         # As a value, the function is handed on to somebody who calls it as before.
         for name in _values(node, ctx):
             yield _handed_on(fact, ctx, ctx.module.span(name))
+        message = f"`{fact.key}` is not there in version 2 of the SDK"
+        handed = _stays(node, ctx) or any(True for _ in _values(node, ctx)) or not all(_opened(call, ctx) for call in _calls(ctx))
+        yield _handed_on(fact, ctx, fact.span, message) if handed else ctx.finding(fact, Applicability.SAFE, message=message)
     if fact.use is not SymbolUse.CALL or not isinstance(node, ast.Call):
         return
     opened = _opened(node, ctx)
+    if _is_newer(fact, node, ctx):
+        return
     if fact.key == _OLD:
         yield ctx.finding(fact, Applicability.SAFE) if opened is not None else _handed_on(fact, ctx, fact.span)
+        for name in _asked(node, ctx):
+            yield _handed_on(fact, ctx, ctx.module.span(name), _NO_IDENTITY)
     elif (target := _target(node, ctx)) is not None and len(target.elts) == 3:
         message = f"`{fact.key}` gives two streams in version 2 of the SDK, and nothing third"
         yield ctx.finding(fact, Applicability.SAFE if opened is not None else Applicability.MANUAL, message=message)
@@ -53,10 +61,17 @@ def check(fact: Symbol, ctx: Context) -> Iterator[Finding]:
 
 def fix(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit | Import | NewFile]:
     node = ctx.module.at(fact.span)
-    if isinstance(node, ast.alias) and not connections.obstacle(ctx):
+    if isinstance(node, ast.alias) and not connections.obstacle(ctx) and not _is_spare(node, ctx):
         for name in _values(node, ctx):
             yield from connections.edits(ctx, ctx.module.span(name))
+        if _stays(node, ctx):
+            yield from _moved(node, tree, ctx)
+        else:  # it goes when all its uses are rewritten, and so with what they need
+            calls = (one for one in ctx.project.of(ctx.file.source.path, Symbol) if one.key == _OLD and one.use is SymbolUse.CALL)
+            yield from (wish for call in calls for wish in fix(call, tree, ctx) if isinstance(wish, Import))
     opened = _opened(node, ctx) if isinstance(node, ast.Call) else None
+    if _is_newer(fact, node, ctx):
+        return
     if opened is None:
         if fact.key == _OLD and isinstance(node, ast.Call) and not connections.obstacle(ctx):
             yield from connections.edits(ctx, ctx.module.span(node.func))
@@ -67,23 +82,58 @@ def fix(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit | Import | NewF
         yield _two(opened.target, ctx)
 
 
-def _handed_on(fact: Symbol, ctx: Context, span: Span) -> Finding:
+def _handed_on(fact: Symbol, ctx: Context, span: Span, message: str | None = None) -> Finding:
     """A use that cannot be put in another form where it stands: a module beside it opens the connection as before."""
     if reason := connections.obstacle(ctx):
-        return ctx.finding(fact, Applicability.MANUAL, span=span, hint=reason)
-    return ctx.finding(fact, Applicability.SAFE, span=span, hint=ctx.entry.hints["handed_on"])
+        return ctx.finding(fact, Applicability.MANUAL, span=span, hint=reason, message=message)
+    return ctx.finding(fact, Applicability.SAFE, span=span, hint=ctx.entry.hints["handed_on"], message=message)
+
+
+def _calls(ctx: Context) -> Iterator[ast.Call]:
+    """The calls of the older function in this file."""
+    for fact in ctx.project.of(ctx.file.source.path, Symbol):
+        node = ctx.module.at(fact.span) if fact.key == _OLD and fact.use is SymbolUse.CALL else None
+        if isinstance(node, ast.Call) and not _is_newer(fact, node, ctx):
+            yield node
+
+
+def _is_newer(fact: Symbol, node: ast.AST | None, ctx: Context) -> bool:
+    """Whether a guard takes the newer function where it is there: with version 2 that one is called, which is a fact of its own."""
+    if fact.key != _OLD or not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
+        return False
+    found = ctx.sdk.inference.bindings(node.func.id, node.func, ctx.module)
+    return any(binding.target == f"{_MODULE}.{_NEW}" for binding in found)
+
+
+def _is_spare(alias: ast.alias, ctx: Context) -> bool:
+    """Whether an import is made only where another one has failed: the newer name is there, and the older one not asked for."""
+    return any(isinstance(above, ast.ExceptHandler) for above in ctx.module.around(alias))
+
+
+def _stays(alias: ast.alias, ctx: Context) -> bool:
+    """Whether the imported name is there for others: then it does not go with its uses."""
+    local = alias.asname or alias.name
+    used = any(isinstance(node, ast.Name) and node.id == local and isinstance(node.ctx, ast.Load) for node in ctx.module.nodes)
+    others = [file for path, file in ctx.project.files.items() if path != ctx.file.source.path]
+    return not used or renames.is_shared(local, [alias], ctx.module, ctx.sdk.inference, others)
+
+
+def _moved(alias: ast.alias, tree: Tree, ctx: Context) -> Iterator[Edit | Import | NewFile]:
+    """The name is imported from the module that opens the connection as before."""
+    statement = ctx.module.parents.get(alias)
+    if isinstance(statement, ast.ImportFrom):
+        others = [file for path, file in ctx.project.files.items() if path != ctx.file.source.path]
+        move = renames.Move(alias, connections.place(ctx), alias.name)
+        yield from renames.moved(statement, [move], tree, ctx.module, ctx.sdk.inference, others)
+        yield from connections.files(ctx)
 
 
 def _values(alias: ast.alias, ctx: Context) -> Iterator[ast.Name]:
     """Where the imported function stands for itself and is not called."""
-    local = alias.asname or alias.name
-    for node in ctx.module.nodes:
-        if isinstance(node, ast.Name) and node.id == local and isinstance(node.ctx, ast.Load):
-            above = ctx.module.parents.get(node)
-            if not (isinstance(above, ast.Call) and above.func is node):
-                bindings = ctx.sdk.inference.bindings(local, node, ctx.module)
-                if any(binding.node is alias for binding in bindings):
-                    yield node
+    for node in ctx.sdk.inference.uses(alias, ctx.module):
+        above = ctx.module.parents.get(node)
+        if not (isinstance(above, ast.Call) and above.func is node):
+            yield node
 
 
 def _opened(call: ast.Call, ctx: Context) -> _Opened | None:
@@ -204,6 +254,15 @@ def _is_used(node: ast.expr, ctx: Context) -> bool:
     uses = (one for one in ctx.module.nodes if isinstance(one, ast.Name) and one.id == node.id and isinstance(one.ctx, ast.Load))
     scope = ctx.module.scope(node)
     return any(ctx.module.scope(one) is scope or node.id != "_" for one in uses)
+
+
+def _asked(call: ast.Call, ctx: Context) -> Iterator[ast.Name]:
+    """Where the third name is used, which told the identity of the session."""
+    target = _target(call, ctx)
+    if target is not None and len(target.elts) == 3 and isinstance(target.elts[2], ast.Name):
+        name, scope = target.elts[2].id, ctx.module.scope(target.elts[2])
+        loads = (node for node in ctx.module.nodes if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load))
+        yield from (node for node in loads if ctx.module.scope(node) is scope)
 
 
 def _is_seconds(value: ast.expr | None, ctx: Context) -> bool:

@@ -7,11 +7,12 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from ...facts.model import Symbol, SymbolUse
-from ...rewrite import calls
+from ...rewrite import calls, renames
 from ...rewrite.edits import Edit
 from ...rule import Applicability, Context, Finding, Import
 from ...sdk.modules import Def, Module
 from ...sdk.types import Instance
+from ...source import Span
 
 if TYPE_CHECKING:
     from ...rewrite.tree import Tree
@@ -29,7 +30,7 @@ def check(fact: Symbol, ctx: Context) -> Iterator[Finding]:
 
 
 def fix(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit | Import]:
-    from ...rewrite import cut, renames
+    from ...rewrite import cut
 
     module = ctx.module
     alias = module.at(fact.span)
@@ -47,7 +48,10 @@ def fix(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit | Import]:
         for argument, name in zip(calls.positional(node)[1:], ctx.entry.data["parameters"][1:], strict=False):
             yield calls.named(tree, argument, name)
         yield from calls.add(tree, node, ['mode="legacy"'])
-    for call in _handshakes(ctx):
+    for call in _asked("get_server_capabilities", ctx):
+        assert isinstance(call.func, ast.Attribute)
+        yield Edit(Span(module.attribute_span(call.func).start, module.span(call).end), "server_capabilities")
+    for call in _asked("initialize", ctx):
         waited = module.parents.get(call)
         whole = tree.statement(module.span(call))
         if isinstance(module.parents.get(waited or call), ast.Expr) and whole is not None:
@@ -76,6 +80,9 @@ def _is_called(fact: Symbol, ctx: Context) -> bool:
     name = (alias.asname or alias.name) if isinstance(alias, ast.alias) else ""
     made = {call.func for call in _made(ctx)}
     uses = (node for node in module.nodes if isinstance(node, ast.Name) and node.id == name and node not in made)
+    others = [file for path, file in ctx.project.files.items() if path != ctx.file.source.path]
+    if isinstance(alias, ast.alias) and renames.is_shared(name, [alias], module, ctx.sdk.inference, others):
+        return False  # others take it from here, and call it as before
     return not any(_FUNCTION in {one.target for one in ctx.sdk.inference.bindings(name, node, module)} for node in uses)
 
 
@@ -144,8 +151,8 @@ def _is_plain(call: ast.Call) -> bool:
     return bool(call.args) and not any(isinstance(a, ast.Starred) for a in call.args) and all(word.arg for word in call.keywords)
 
 
-def _handshakes(ctx: Context) -> Iterator[ast.Call]:
-    """`session.initialize()` on such a client."""
-    for call in ctx.module.calls.get("initialize", ()):
+def _asked(method: str, ctx: Context) -> Iterator[ast.Call]:
+    """`session.initialize()` and the like on such a client."""
+    for call in ctx.module.calls.get(method, ()):
         if isinstance(call.func, ast.Attribute) and ctx.sdk.type(call.func.value, ctx.module) == _CLIENT:
             yield call

@@ -15,11 +15,14 @@ if TYPE_CHECKING:
     from ...rewrite.tree import Tree
 
 _NAME = "RequestResponder"
+_BASE = "mcp.shared.session.BaseSession"
 _WHOLE = frozenset({_NAME, "ServerNotification", "Exception"})
 
 
 def check(fact: Symbol, ctx: Context) -> Iterator[Finding]:
-    if fact.use is SymbolUse.IMPORT:
+    # Where a class has the base of version 1, its requests still come as they did.
+    own = any(one.use is SymbolUse.BASE and one.key == _BASE for one in ctx.project.of(ctx.file.source.path, Symbol))
+    if fact.use is SymbolUse.IMPORT and not own:
         yield ctx.finding(fact, Applicability.MANUAL if _annotations(ctx) is None else Applicability.SAFE)
 
 

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ...facts.model import Symbol, SymbolUse
 from ...rewrite.edits import Edit
+from ...rewrite.lines import next_line
 from ...rule import Applicability, Context, Entry, Finding, Import
+from ...sdk import stars
 from ...source import Span
 
 if TYPE_CHECKING:
@@ -35,9 +37,7 @@ def check(fact: Symbol, ctx: Context) -> Iterator[Finding]:
     if fact.use not in _SPELLED or not isinstance(fact.key, str):
         return
     if fact.key.endswith(".*"):
-        name = fact.key.removesuffix(".*")
-        if name in ctx.sdk.api.old["modules"] and name not in ctx.sdk.api.new["modules"]:
-            yield ctx.finding(fact, Applicability.MANUAL, hint=ctx.entry.hints["star"])
+        yield from _star(fact, fact.key.removesuffix(".*"), ctx)
         return
     here = _place(fact.key, ctx.sdk.api)
     new = _successor(here, ctx.sdk.api, ctx.entry)
@@ -46,12 +46,36 @@ def check(fact: Symbol, ctx: Context) -> Iterator[Finding]:
     if new is None:
         yield ctx.finding(fact, Applicability.MANUAL, hint=ctx.entry.hints.get(_reason(here), ""))
     else:
-        yield ctx.finding(fact, Applicability.SAFE, message=f"{ctx.entry.message}; it is `{new.dotted}` now")
+        message = f"{ctx.entry.message}; it is `{new.dotted}` now"
+        yield ctx.finding(fact, Applicability.SAFE, message=message)
+        if fact.use is SymbolUse.IMPORT and new.name != here.name:
+            for node in _built_on(fact, ctx):
+                yield ctx.finding(fact, Applicability.SAFE, message=message, span=ctx.module.span(node))
+
+
+def _built_on(fact: Symbol, ctx: Context) -> Iterator[ast.Name]:
+    """Classes that derive from the class, and clauses that catch it: what else it has changed matters there."""
+    alias = ctx.module.at(fact.span)
+    if not isinstance(alias, ast.alias):
+        return
+    for node in ctx.sdk.inference.uses(alias, ctx.module):
+        above = ctx.module.parents.get(node)
+        above = ctx.module.parents.get(above) if isinstance(above, ast.Tuple) else above
+        if isinstance(above, ast.ExceptHandler) or (isinstance(above, ast.ClassDef) and node in above.bases):
+            yield node
 
 
 def fix(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit | Import]:
     assert isinstance(fact.key, str)
     api, module = ctx.sdk.api, ctx.module
+    if fact.key.endswith(".*"):
+        star = fact.key.removesuffix(".*")
+        names = _unstarred(star, ctx)
+        if star not in api.new["modules"]:
+            yield Edit(fact.span, ", ".join(names))
+        else:
+            yield _beside(fact, [_outside(Place(star, name), api) or Place(star, name) for name in names], ctx)
+        return
     new = _successor(_place(fact.key, api), api, ctx.entry)
     if new is None:
         return
@@ -64,6 +88,56 @@ def fix(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit | Import]:
             yield from _named(fact, new, ctx)
         case SymbolUse.IMPORT:
             yield from _imported(fact, new, tree, ctx)
+
+
+def _star(fact: Symbol, star: str, ctx: Context) -> Iterator[Finding]:
+    """A star import of a module that is gone, or of one that gives other names now: those that matter can be named."""
+    if star not in ctx.sdk.api.old["modules"]:
+        return
+    gone, names = star not in ctx.sdk.api.new["modules"], _unstarred(star, ctx)
+    if not gone and not names:
+        return
+    alias = ctx.module.at(fact.span)
+    plain = alias is not None and ctx.module.parents.get(ctx.module.parents.get(alias, alias)) is ctx.module.tree
+    if names and plain and stars.is_clear(ctx.module, ctx.sdk.inference):
+        listed = ", ".join(f"`{name}`" for name in names)
+        yield ctx.finding(
+            fact, Applicability.SAFE, message=f"`{star}` gives other names in version 2 of the SDK; this takes {listed} of it"
+        )
+    else:
+        yield ctx.finding(fact, Applicability.MANUAL, hint=ctx.entry.hints["star"])
+
+
+def _unstarred(star: str, ctx: Context) -> list[str]:
+    """The names that a star import gives here and that have to be named: all of a module that is gone, else those that rules look at."""
+    api = ctx.sdk.api
+    others = [file for path, file in ctx.project.files.items() if path != ctx.file.source.path]
+    taken = stars.taken(star, ctx.module, ctx.sdk.inference, others)
+    return taken if star not in api.new["modules"] else [name for name in taken if _is_other(Place(star, name), api, ctx.entry)]
+
+
+def _beside(fact: Symbol, places: list[Place], ctx: Context) -> Edit:
+    """Lines below a star import that name what it does not give any more, or gives with another meaning."""
+    source = ctx.module.source
+    lines: dict[str, list[str]] = {}
+    for place in places:
+        lines.setdefault(place.module, []).append(place.name)
+    end = next_line(source, fact.span.end)
+    gap = "" if source.utf8[:end].endswith((b"\n", b"\r")) else source.newline
+    return Edit(Span(end, end), gap + "".join(f"from {home} import {', '.join(names)}{source.newline}" for home, names in lines.items()))
+
+
+def _is_other(here: Place, api: Api, entry: Entry) -> bool:
+    """Whether a name is not there as it was: elsewhere, or not handed on, or with another meaning."""
+    known = {here.dotted, _canonical(here, api)} & {*entry.data["elsewhere"], *entry.data["named"]}
+    return bool(known) or _successor(here, api, entry) != here or _outside(here, api) is not None
+
+
+def _outside(here: Place, api: Api) -> Place | None:
+    """Where a name is from that the SDK itself had only imported."""
+    canonical = _canonical(here, api)
+    home = next((package for package in _PACKAGES if canonical.startswith(f"{package}.")), "")
+    return Place(home, here.name) if home and canonical.rpartition(".")[2] == here.name else None
 
 
 def _imported(fact: Symbol, new: Place, tree: Tree, ctx: Context) -> Iterator[Edit | Import]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from ...facts.model import Symbol, SymbolUse
 from ...rewrite.edits import Edit
 from ...rule import Applicability, Context, Finding, Import
-from ...sdk.modules import Def, dotted
+from ...sdk.modules import Def, How, dotted
 from ...sdk.types import OWN, Function
 from ...source import Span
 
@@ -23,27 +23,26 @@ def check(fact: Symbol, ctx: Context) -> Iterator[Finding]:
     handed = _handed(fact, ctx)
     if handed is None or (isinstance(handed, ast.Constant) and handed.value is None):
         return
-    function = _function(handed, ctx)
-    if function is None:
+    functions = _functions(handed, ctx)
+    if not functions:
         yield ctx.finding(fact, Applicability.MANUAL, span=ctx.module.span(handed))
-    elif _is_pair(function.returns) or _pairs(function):
-        safe = _gives_pairs(function) and not _is_called(function, ctx)
+    elif any(_is_pair(function.returns) or _pairs(function) for function in functions):
+        safe = all(_gives_pairs(function) and not _is_called(function, ctx) for function in functions)
         yield ctx.finding(fact, Applicability.SAFE if safe else Applicability.MANUAL, span=ctx.module.span(handed))
 
 
 def fix(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit | Import]:
     handed = _handed(fact, ctx)
-    function = _function(handed, ctx) if handed is not None else None
-    if function is None or not _gives_pairs(function) or _is_called(function, ctx):
+    functions = _functions(handed, ctx) if handed is not None else []
+    if not functions or not all(_gives_pairs(function) and not _is_called(function, ctx) for function in functions):
         return
     module = ctx.module
-    for pair in _pairs(function):
+    for pair in (pair for function in functions for pair in _pairs(function)):
         span, code, state = module.span(pair), module.span(pair.elts[0]), module.span(pair.elts[1])
         yield Edit(Span(span.start, code.start), f"{_RESULT}(code=")
         yield Edit(Span(code.end, state.start), ", state=")
         yield Edit(Span(state.end, span.end), ")")
-    if function.returns is not None:
-        yield Edit(module.span(function.returns), _RESULT)
+    yield from (Edit(module.span(function.returns), _RESULT) for function in functions if function.returns is not None)
     yield Import("mcp.client.auth", _RESULT)
 
 
@@ -57,13 +56,18 @@ def _handed(fact: Symbol, ctx: Context) -> ast.expr | None:
     return named or (node.args[place] if len(node.args) > place and not starred else None)
 
 
-def _function(handed: ast.expr, ctx: Context) -> Def | None:
-    """The function of this file that is handed over."""
+def _functions(handed: ast.expr, ctx: Context) -> list[Def]:
+    """The functions of this file that are handed over: of one name there may be several, one in each branch."""
+    if isinstance(handed, ast.Name):
+        bindings = ctx.sdk.inference.bindings(handed.id, handed, ctx.module)
+        found = [binding.node for binding in bindings if binding.how is How.DEFINED and isinstance(binding.node, Def)]
+        if len(found) > 1:
+            return found if len(found) == len(bindings) else []
     known = ctx.sdk.type(handed, ctx.module)
     if isinstance(known, Function) and known.name.startswith(f"{ctx.module.path}{OWN}"):
-        found = ctx.module.defined.get(known.name.partition(OWN)[2])
-        return found if isinstance(found, Def) else None
-    return None
+        one = ctx.module.defined.get(known.name.partition(OWN)[2])
+        return [one] if isinstance(one, Def) else []
+    return []
 
 
 def _gives_pairs(function: Def) -> bool:

@@ -14,8 +14,13 @@ _OLD = frozenset({"read_stream", "write_stream", "init_options", "stateless"})
 def check(fact: Symbol, ctx: Context) -> Iterator[Finding]:
     name = str(fact.key).rpartition(".")[2]
     if name in ("ServerSession", "__init__"):
-        if fact.use is SymbolUse.BASE or (fact.use is SymbolUse.CALL and _is_old(ctx.module.at(fact.span))):
+        node = ctx.module.at(fact.span)
+        if fact.use is SymbolUse.BASE:
             yield ctx.finding(fact, Applicability.MANUAL)
+        elif fact.use is SymbolUse.CALL and isinstance(node, ast.Call) and _is_old(node):
+            # What version 2 does not take: the third argument, or the first of these names.
+            old = node.args[2] if len(node.args) > 2 else next(word for word in node.keywords if word.arg in _OLD)
+            yield ctx.finding(fact, Applicability.MANUAL, span=ctx.module.span(old))
     else:
         yield ctx.finding(
             fact,
@@ -25,6 +30,6 @@ def check(fact: Symbol, ctx: Context) -> Iterator[Finding]:
         )
 
 
-def _is_old(node: ast.AST | None) -> bool:
+def _is_old(node: ast.Call) -> bool:
     """Whether a session is made from streams, as version 1 did."""
-    return isinstance(node, ast.Call) and (len(node.args) > 2 or bool({word.arg for word in node.keywords} & _OLD))
+    return len(node.args) > 2 or bool({word.arg for word in node.keywords} & _OLD)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from ...facts.model import Symbol, SymbolUse
@@ -31,6 +31,7 @@ def check(fact: Symbol, ctx: Context) -> Iterator[Finding]:
         if side and not _can_be_made(fact, side, ctx):
             yield ctx.finding(fact, Applicability.MANUAL, hint=ctx.entry.hints["made"])
             return
+        side = side or ("both" if _sides(fact, ctx) else "")
         hint = ctx.entry.hints[side or "manual"]
         yield ctx.finding(fact, Applicability.SAFE if side else Applicability.MANUAL, hint=hint)
     elif fact.use in (SymbolUse.NAME, SymbolUse.TEXT):
@@ -43,7 +44,13 @@ def fix(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit | Import]:
     alias = ctx.module.at(fact.span)
     statement = ctx.module.parents.get(alias) if alias is not None else None
     side = _side(fact, ctx)
-    if not isinstance(alias, ast.alias) or not isinstance(statement, ast.ImportFrom) or not side or not _can_be_made(fact, side, ctx):
+    if not isinstance(alias, ast.alias) or not isinstance(statement, ast.ImportFrom):
+        return
+    if not side:
+        if sides := _sides(fact, ctx):
+            yield from _parted(statement, alias, sides, tree, ctx)
+        return
+    if not _can_be_made(fact, side, ctx):
         return
     others = [file for path, file in ctx.project.files.items() if path != ctx.file.source.path]
     move = renames.Move(alias, *_PLACES[side])
@@ -56,6 +63,21 @@ def fix(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit | Import]:
         yield from _made(call, side, tree, ctx)
     for quoted in renames.uses(alias.asname or alias.name, [alias], ctx.module, ctx.sdk.inference):
         yield from _quoted(quoted, side, ctx)
+
+
+def _parted(statement: ast.ImportFrom, alias: ast.alias, sides: Mapping[ast.AST, str], tree: Tree, ctx: Context) -> Iterator[Edit | Import]:
+    """Each use gets the class of its side."""
+    from ...rewrite import renames
+
+    def spell(use: ast.AST) -> tuple[str, list[Import]]:
+        place = _PLACES[sides[use]]
+        return place[1], [Import(*place)]
+
+    yield from renames.replaced(statement, alias, spell, tree, ctx.module, ctx.sdk.inference)
+    for node, side in sides.items():
+        above = ctx.module.parents.get(node)
+        if isinstance(above, ast.Subscript) and above.value is node:
+            yield _parameters(above, side, ctx.module.span)
 
 
 def _calls(alias: ast.alias, ctx: Context) -> Iterator[ast.Call]:
@@ -146,6 +168,22 @@ def _side(fact: Symbol, ctx: Context) -> str:
     if found == {""} or not found:
         found = {_side_of_file(ctx)}
     return found.pop() if len(found - {""}) == 1 and "" not in found else ""
+
+
+def _sides(fact: Symbol, ctx: Context) -> Mapping[ast.AST, str]:
+    """The side of each use, where all tell one and nobody else needs the name; else nothing."""
+    from ...rewrite import renames
+
+    alias = ctx.module.at(fact.span)
+    if not isinstance(alias, ast.alias):
+        return {}
+    name = alias.asname or alias.name
+    others = [file for path, file in ctx.project.files.items() if path != ctx.file.source.path]
+    sides: dict[ast.AST, str] = {node: _side_of(node, ctx) for node in _uses(alias, ctx)}
+    quoted = any(ctx.module.at(span) not in sides for span in renames.uses(name, [alias], ctx.module, ctx.sdk.inference))
+    made = any(_calls(alias, ctx))
+    known = all(sides.values()) and not quoted and not made and not renames.is_shared(name, [alias], ctx.module, ctx.sdk.inference, others)
+    return sides if known else {}
 
 
 def _uses(alias: ast.alias, ctx: Context) -> Iterator[ast.Name]:

@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING
 from ...facts.model import Symbol, SymbolUse
 from ...rewrite.edits import Edit
 from ...rule import Applicability, Context, Finding
+from ...sdk.modules import Binding, How
 from ...sdk.types import NONE, Instance
 from ...source import Span
 
 if TYPE_CHECKING:
     from ...rewrite.tree import Tree
 
+_MADE = "timeouts of the SDK are seconds in version 2, and this `timedelta` is handed to it"
 _NUMBERS = frozenset({"int", "float"})
 _UNITS = ("days", "seconds", "microseconds", "milliseconds", "minutes", "hours", "weeks")
 
@@ -23,6 +25,8 @@ _UNITS = ("days", "seconds", "microseconds", "milliseconds", "minutes", "hours",
 def check(fact: Symbol, ctx: Context) -> Iterator[Finding]:
     for value in _timeouts(fact, ctx):
         yield ctx.finding(fact, Applicability.SAFE if _is_delta(value, ctx) else Applicability.UNSAFE, span=ctx.module.span(value))
+        if (made := _made(value, ctx)) is not None:
+            yield ctx.finding(fact, Applicability.SAFE, span=ctx.module.span(made), message=_MADE)
 
 
 def fix(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit]:
@@ -56,6 +60,13 @@ def _timeouts(fact: Symbol, ctx: Context) -> Iterator[ast.expr]:
             yield value
 
 
+def _made(value: ast.expr, ctx: Context) -> ast.expr | None:
+    """Where the time difference is made that a name stands for."""
+    found = ctx.sdk.inference.bindings(value.id, value, ctx.module) if isinstance(value, ast.Name) else []
+    made = found[0].value if len(found) == 1 and found[0].how is How.VALUE and not found[0].path else None
+    return made if isinstance(made, ast.Call) and _is_delta(made, ctx) else None
+
+
 def _is_converted(value: ast.expr) -> bool:
     return any(isinstance(node, ast.Attribute) and node.attr == "total_seconds" for node in ast.walk(value))
 
@@ -68,14 +79,25 @@ def _is_delta(value: ast.expr, ctx: Context) -> bool:
             return any(binding.target == "datetime" for binding in ctx.sdk.inference.bindings(name, value, ctx.module))
         case ast.Name(id=name):
             bindings = ctx.sdk.inference.bindings(name, value, ctx.module)
-            given = [binding.value for binding in bindings]
-            return bool(given) and all(one is not None and one is not value and _names_delta(one, ctx) for one in given)
+            return bool(bindings) and all(_binds_delta(binding, value, ctx) for binding in bindings)
+        case ast.BinOp(left=left, op=ast.Mult(), right=right):
+            return _is_delta(left, ctx) or _is_delta(right, ctx)
+        case ast.BinOp(left=left, op=ast.Div() | ast.FloorDiv(), right=right):
+            return _is_delta(left, ctx) and not _is_delta(right, ctx)
+        case ast.BinOp(left=left, op=ast.Add() | ast.Sub(), right=right):
+            return _is_delta(left, ctx) and _is_delta(right, ctx)
     return False
 
 
-def _names_delta(node: ast.expr, ctx: Context) -> bool:
-    """A value that is a `timedelta`, or an annotation that says so."""
-    return ast.unparse(node) in ("timedelta", "datetime.timedelta") or (isinstance(node, ast.Call) and _is_delta(node, ctx))
+def _binds_delta(binding: Binding, use: ast.expr, ctx: Context) -> bool:
+    """By its value, by an annotation, or by all that a loop goes over."""
+    given = binding.value
+    if given is None or given is use or any(inner is use for inner in ast.walk(given)):
+        return False
+    if binding.how is How.ITEM and isinstance(given, ast.Tuple | ast.List) and not binding.path:
+        return bool(given.elts) and all(_is_delta(one, ctx) for one in given.elts)
+    named = ast.unparse(given) in ("timedelta", "datetime.timedelta")
+    return named or (isinstance(given, ast.Call | ast.BinOp) and not binding.path and _is_delta(given, ctx))
 
 
 def _may_be_delta(value: ast.expr, ctx: Context) -> bool:

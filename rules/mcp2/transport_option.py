@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ...facts.model import Symbol, SymbolUse
 from ...rewrite.edits import Edit
-from ...rule import Applicability, Context, Finding, Import
+from ...rule import Applicability, Context, Finding, Import, Severity
 from ...sdk.modules import Module
 from ...sdk.options import MOVED, Options, Reach, Sink, plans
 from ...sdk.servers import CLASSES, part
@@ -37,6 +37,10 @@ def check(fact: Symbol, ctx: Context) -> Iterator[Finding]:
         return
     if name == "settings" and (lost := _unclaimed(fact, ctx)) is not None:
         yield ctx.finding(fact, Applicability.MANUAL, span=ctx.module.span(lost), hint=ctx.entry.hints["unsure"])
+    if name == "settings" and (kept := _kept(fact, ctx)) is not None:
+        message = f"`{kept.attr}` is still a setting of version 2 of the SDK, and an argument of the constructor too"
+        hint = "nothing is to do; an argument of the constructor is clearer"
+        yield ctx.finding(fact, Applicability.MANUAL, span=ctx.module.span(kept), message=message, hint=hint, severity=Severity.NOTE)
     for options in plans(ctx.sdk, ctx.entry.data):
         for span in _places(fact, options, ctx):
             problem = options.problem
@@ -81,6 +85,15 @@ def _unclaimed(fact: Symbol, ctx: Context) -> ast.AST | None:
     if not isinstance(above, ast.Attribute) or above.attr not in MOVED:
         return None
     return None if any(use.node is node for server in ctx.sdk.servers for use in server.uses) else above
+
+
+def _kept(fact: Symbol, ctx: Context) -> ast.Attribute | None:
+    """A setting that stays, where it is assigned."""
+    node = ctx.module.at(fact.span)
+    above = ctx.module.parents.get(node) if node is not None else None
+    if not isinstance(above, ast.Attribute) or above.attr in MOVED or not isinstance(above.ctx, ast.Store):
+        return None
+    return None if ctx.sdk.is_moved(ctx.file.source.path) else above
 
 
 def _places(fact: Symbol, options: Options, ctx: Context) -> Iterator[Span]:

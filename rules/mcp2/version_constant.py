@@ -22,10 +22,14 @@ def check(fact: Symbol, ctx: Context) -> Iterator[Finding]:
     if not _is_meant(fact, ctx):
         return
     nodes = [*_uses(fact, ctx)]
-    if any(_changes(node, ctx) for node in nodes):
-        yield ctx.finding(fact)
-    else:
-        yield ctx.finding(fact, Applicability.SAFE)
+    applicability = Applicability.MANUAL if any(_changes(node, ctx) for node in nodes) else Applicability.SAFE
+    yield ctx.finding(fact, applicability)
+    if fact.use is SymbolUse.IMPORT:
+        # What is meant is decided at each use.
+        latest = str(fact.key).endswith(_LATEST)
+        for node in nodes:
+            message = f"what is meant here is `{_name(node, latest, ctx)}` in version 2 of the SDK"
+            yield ctx.finding(fact, applicability, span=ctx.module.span(node), message=message)
 
 
 def fix(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit | Import]:
@@ -83,12 +87,7 @@ def _uses(fact: Symbol, ctx: Context) -> Iterator[ast.AST]:
     if fact.use is SymbolUse.NAME and node is not None:
         yield node
     elif isinstance(node, ast.alias):
-        name = node.asname or node.name
-        for other in ctx.module.nodes:
-            if not isinstance(other, ast.Name) or other.id != name or not isinstance(other.ctx, ast.Load):
-                continue
-            if any(binding.node is node for binding in ctx.sdk.inference.bindings(name, other, ctx.module)):
-                yield other
+        yield from ctx.sdk.inference.uses(node, ctx.module)
 
 
 def _name(node: ast.AST, latest: bool, ctx: Context) -> str:

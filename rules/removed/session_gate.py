@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from ...facts.functions import read
+from ...facts.functions import Module, read
 from ...facts.mask import parse
 from ...facts.model import Fact
+from ...facts.sessionless import Way
 from ...facts.sessions import conditions
 from ...rewrite.edits import Edit
 from ...rule import Applicability, Context, Era, Finding, Need
 from .. import hosted
 
 if TYPE_CHECKING:
+    from ...rewrite.sessions import Revision
     from ...rewrite.tree import Tree
 
 
@@ -27,8 +29,14 @@ def check(fact: Fact, ctx: Context) -> Iterator[Finding]:
     if _is_access(fact, ctx):
         yield ctx.finding(fact, hint=ctx.entry.hints["access"])
     elif ctx.era is Era.DUAL:
-        named = hosted.handle(ctx)
-        yield ctx.finding(fact, Applicability.SAFE if named else Applicability.MANUAL, hint=ctx.entry.hints["opened" if named else "far"])
+        module = read(ctx.file.source, parse(ctx.file.source)[0])
+        asked = _question(fact, module, ctx)
+        if asked is not None and any(use.way is Way.LEAVE and use.place.name == fact.scope for use in hosted.spared(ctx)):
+            return  # requests of this revision leave the function before they get here
+        if asked is not None:
+            yield ctx.finding(fact, Applicability.SAFE, hint=ctx.entry.hints["opened"])
+        else:
+            yield ctx.finding(fact, hint=ctx.entry.hints["far" if not hosted.handle(ctx) else "around"])
     elif hosted.is_apart(fact, ctx) and not hosted.is_apart(fact, ctx, going=True) and not ctx.settled(fact):
         yield ctx.finding(fact)  # without its gate, what else is answered there would be open to everyone
     else:
@@ -41,9 +49,16 @@ def fix(fact: Fact, tree: Tree, ctx: Context) -> Iterator[Edit | Need]:
 
     module = read(tree.source, parse(tree.source)[0])
     if ctx.era is Era.DUAL:
-        yield from sessions.opened(fact.span, module, hosted.handle(ctx))
+        if (asked := _question(fact, module, ctx)) is not None:
+            yield from sessions.opened(fact.span, module, asked[0])
+            yield from asked[1]
     elif hosted.is_removable(fact, ctx) and (hosted.is_apart(fact, ctx, going=True) or not hosted.is_apart(fact, ctx)):
         yield from sessions.ungated(fact.span, module, tree)
+
+
+def _question(fact: Fact, module: Module, ctx: Context) -> tuple[Revision, tuple[Need, ...]] | None:
+    function = module.functions.get(fact.scope)
+    return hosted.question(function, module, ctx) if function is not None else None
 
 
 def _is_access(fact: Fact, ctx: Context) -> bool:

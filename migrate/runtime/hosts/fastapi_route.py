@@ -16,16 +16,23 @@ class Host(_Serving):
     def fastapi_route(self, path: Paths) -> Any:
         """The class for the routes of a router: `APIRouter(prefix="/mcp", route_class=MCP.fastapi_route("/mcp"))`.
 
-        The boundary is put around those whose path, as the router knows it, ends with this one.
+        The boundary is put around those whose path, as the router knows it, ends with this one; "" is the path of the router itself.
         """
         base = import_module("fastapi.routing").APIRoute
+        roots: set[Any] = set()
+
+        # Where the router is included, its routes are made anew, with the prefix that it gets there.
+        def made(route: Any, whole: str, endpoint: Any, **options: Any) -> None:
+            roots.update([endpoint] if whole == path == "" else [])
+            base.__init__(route, whole, endpoint, **options)
 
         # Not around `route.app`, which FastAPI makes anew where the router is included.
         async def handle(route: Any, scope: Message, receive: Receive, send: Send) -> None:
             app = functools.partial(base.handle, route)
-            await (self.asgi(app, "") if _ends_at(route.path, path) else app)(scope, receive, send)
+            ours = _ends_at(route.path, path) if path else route.endpoint in roots
+            await (self.asgi(app, "") if ours else app)(scope, receive, send)
 
-        return type("Route", (base,), {"handle": handle})
+        return type("Route", (base,), {"__init__": made, "handle": handle})
 
 
 def _ends_at(path: str, paths: Paths) -> bool:
