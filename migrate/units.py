@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from .files import Change
 from .project import Project
 from .rule import Group
-from .series import Stage
+
+if TYPE_CHECKING:
+    from .series import Stage
 
 # What stands at the top of something that is installed on its own.
 _TOPS = ("pyproject.toml", "setup.py", "setup.cfg", "Pipfile", "requirements.txt")

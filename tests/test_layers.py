@@ -67,7 +67,7 @@ LAYERS: dict[str, set[str]] = {
     "pieces": {"source"},
     # What a fix has done, told again with the work of some rules; it is held against what the engine holds it against.
     "series": CHECK | TREE | {"project", "catalog", "accept", "bystanders", "needed", "engine", "pieces"},
-    "units": {"rule", "files", "project", "series"},
+    "units": {"rule", "files", "project"},
     "files": set(),
     "commits": {"files", "worktree"},
     "pull_request": {"*"},  # what a run gives its reviewers; it writes nothing either

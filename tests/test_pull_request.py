@@ -66,6 +66,54 @@ if __name__ == "__main__":
 """,
 }
 RENAMED = 'from mcp.types import Tool\n\n\ndef names(tool: Tool) -> str:\n    return str(tool.inputSchema["type"])\n'
+ASKS_SDK = '[project]\nname = "x"\nversion = "1"\nrequires-python = ">=3.10"\ndependencies = ["mcp>=1.9"]\n'
+LOW = {
+    "pyproject.toml": ASKS_SDK,
+    "low/__init__.py": "",
+    "low/errors.py": """\
+from mcp.shared.exceptions import McpError
+from mcp.types import INVALID_PARAMS, ErrorData
+
+
+def refusal(text: str) -> McpError:
+    return McpError(ErrorData(code=INVALID_PARAMS, message=text))
+""",
+    "low/server.py": """\
+import asyncio
+from datetime import timedelta
+
+import mcp.types as types
+from mcp.server.lowlevel import Server
+from mcp.server.stdio import stdio_server
+
+from low.errors import refusal
+
+server = Server("low")
+PATIENCE = timedelta(seconds=3)
+
+
+@server.list_tools()
+async def tools() -> list[types.Tool]:
+    return [types.Tool(name="echo", inputSchema={"type": "object"})]
+
+
+@server.call_tool()
+async def call(name: str, arguments: dict) -> list[types.TextContent]:
+    if name != "echo":
+        raise refusal(f"no tool called {name}")
+    client = server.request_context.session.client_params
+    return [types.TextContent(type="text", text=f"{arguments} for {client is not None}")]
+
+
+async def main() -> None:
+    async with stdio_server() as (read, write):
+        await server.run(read, write, server.create_initialization_options())
+
+
+if __name__ == "__main__":
+    asyncio.run(main())
+""",
+}
 PROBING = """\
 from mcp import ClientSession
 
@@ -77,7 +125,6 @@ MODULE = "mcp_stateless.py"
 HANDWRITTEN = texts(SERVERS / "notes_chain" / "before")
 CARELESS = texts(SERVERS / "quotes_lenient" / "before")
 BOARD = next(server for server in load() if server.name == "board_async")
-ASKS_SDK = '[project]\nname = "x"\nversion = "1"\nrequires-python = ">=3.10"\ndependencies = ["mcp>=1.9"]\n'
 
 
 def git(folder: Path, *arguments: str, check: bool = True) -> str:
@@ -185,6 +232,22 @@ def test_a_project_on_the_sdk_is_importable_and_proven_commit_by_commit(tmp_path
     assert f"`git revert --no-edit {git(here, 'rev-parse', 'origin/main')[:10]}..{commits[-1][:10]}`" in summary
     git(here, "revert", "--no-edit", "origin/main..HEAD")
     assert files_at(here, "HEAD") == DESK
+
+
+def test_what_a_low_level_server_loads_goes_with_the_first_commit(tmp_path: Path) -> None:
+    here = clone(tmp_path, LOW)
+    migrate("fix", "--commit", cwd=here)
+    commits = series(here)
+    assert len(commits) >= 2
+    assert imports(here, "origin/main", "low.server", sdk.python(1), tmp_path / "at") == ""
+    for commit in commits:
+        assert imports(here, commit, "low.server", sdk.python(2), tmp_path / "at") == ""
+    assert "mcp_handlers.py" in git(here, "show", "--format=", "--name-only", commits[0])
+    # Without its commits the same files come out.
+    other = tmp_path / "other"
+    write(other, LOW)
+    migrate("fix", cwd=other)
+    assert files_at(here, "HEAD") == texts(other)
 
 
 @pytest.mark.parametrize("name", ["board_async", "tally_sessions", "recipes_flask", "garden_blueprint"])
