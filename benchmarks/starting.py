@@ -26,20 +26,11 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 import yaml
+from mcp_migrate.verify.masking import masked
 
 START = 30.0  # seconds until a server listens, or answers its first message
 REPLY = 10.0
 BUILDING: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)  # two projects may need one environment
-
-# What differs between two runs of one and the same server.
-CHANGING = re.compile(
-    r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
-    r"|\b[0-9a-f]{12,64}\b"
-    r"|\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d)?(\.\d+)?(Z|[+-]\d\d:?\d\d)?"
-    r"|\b\d{2}:\d{2}:\d{2}\b"
-    r"|\b1[6-9]\d{8,11}(\.\d+)?\b"
-    r"|0x[0-9a-f]+"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,8 +160,8 @@ def _request(number: int, method: str, params: Mapping[str, Any] | None) -> str:
 def mask(line: str, host: Host) -> str:
     """The text without what changes from run to run, or from folder to folder."""
     text = line.replace(str(host.folder), "FOLDER").replace(str(host.folder.parent), "ABOVE")
-    masked = CHANGING.sub("*", text)
-    return re.sub(host.recipe.mask, "*", masked) if host.recipe.mask else masked
+    alike = masked(text)
+    return re.sub(host.recipe.mask, "*", alike) if host.recipe.mask else alike
 
 
 def _over_stdio(host: Host, steps: Mapping[str, list[str]]) -> Iterator[tuple[str, str]]:
@@ -185,14 +176,14 @@ def _over_stdio(host: Host, steps: Mapping[str, list[str]]) -> Iterator[tuple[st
                 process.stdin.write(line.encode() + b"\n")
                 process.stdin.flush()
             except BrokenPipeError:
-                yield step, f"gone before {line}: {running.last_words()}"
+                yield step, f"gone before the {step}: {running.last_words()}"
                 break
             number = json.loads(line).get("id") if line.startswith('{"') else None
             while number is not None:
                 try:
                     reply = said.get(timeout=START if number == 0 else REPLY)
                 except queue.Empty:
-                    yield step, f"no reply to {line}"
+                    yield step, f"no reply to the {step}"
                     break
                 yield step, reply
                 if not reply or _answers(reply, number):

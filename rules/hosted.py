@@ -111,7 +111,7 @@ def _answered(ctx: Context) -> tuple[Revision, tuple[Need, ...]] | None:
     taken = servers.taken_from(ctx.project, homes[0].source.path, ctx.file.source.path) if len(homes) == 1 else None
     if taken is None:
         return None
-    new = servers.boundary_module(ctx.project, homes[0].source.path, ctx.era, also=frozenset({Part.ELSEWHERE}))
+    new = servers.boundary_module(ctx.project, homes[0].source.path, ctx.era, also=frozenset({Part.APART}))
     return sessions.ELSEWHERE, (Import(taken, "is_modern"), *([new] if new is not None else []))
 
 

@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
 
 import jsonschema
 import pytest
+import sdk
+import servers
 from mcp_migrate.verify import messages, telling
 from mcp_migrate.verify.ledger import Check, Outcome
 from mcp_migrate.verify.messages import Call
@@ -275,3 +278,60 @@ def test_a_server_is_compared_with_what_it_was(tmp_path):
     assert len(worktrees.splitlines()) == 1
     done = run("--stdio", "python server.py", "--against", "no-such-revision", cwd=tmp_path)
     assert (done.returncode, done.stderr) == (2, "mcp-migrate: error: git knows no revision 'no-such-revision'\n")
+
+
+OFFICIAL = """
+import sys
+from mcp.server.mcpserver import MCPServer
+
+mcp = MCPServer("demo", version="1.0")
+
+
+@mcp.tool()
+def add(a: int, b: int) -> int:
+    return a + b
+
+
+@mcp.resource("test://a")
+def a() -> str:
+    return "A"
+
+
+@mcp.prompt()
+def p() -> str:
+    return "P"
+
+
+mcp.run(transport=sys.argv[1], **({"port": int(sys.argv[2])} if len(sys.argv) > 2 else {}))
+"""
+
+
+@pytest.mark.parametrize("way", ["stdio", "start"])
+def test_a_server_of_the_official_sdk_passes(way, tmp_path):
+    script = tmp_path / "server.py"
+    script.write_text(OFFICIAL)
+    command = f"{sdk.python(2)} {script} " + ("stdio" if way == "stdio" else "streamable-http {port}")
+    proof = verify(Target(**{way: command}), Wishes(calls=CALLS[:1]))  # type: ignore[arg-type]
+    assert [check for check in proof.checks if check.outcome is Outcome.FAILED] == []
+    # Both are what that release does, and no MUST.
+    warned = [check.name for check in proof.checks if check.outcome is Outcome.WARNED]
+    assert warned == ["an unknown tool is refused with -32602", "an unknown prompt is refused with -32602"]
+
+
+@pytest.mark.parametrize(
+    "server", [one for one in servers.load() if one.fix == "migrates" and one.judged_dual == "dual"], ids=lambda one: one.name
+)
+def test_what_fix_makes_of_a_server_passes(server, tmp_path):
+    folder = servers.copy(server.before, tmp_path / "copy")
+    servers.migrate("fix", ".", cwd=folder)
+    calls = tuple(map(messages.call, server.calls))
+    notices = tuple((call, *call.text.partition(" ")[::2]) for call in map(messages.call, server.notify))
+    target = Target(
+        stdio="" if server.http else shlex.join(server.argv),
+        start=shlex.join(server.argv).replace("'{port}'", "{port}") if server.http else "",
+        path=server.path,
+        folder=str(folder),
+        env=server.environment,
+    )
+    proof = verify(target, Wishes(calls=calls, notices=notices))
+    assert [check for check in proof.checks if check.outcome in (Outcome.FAILED, Outcome.WARNED)] == []

@@ -257,7 +257,7 @@ def _of_name(code: Code, name: str, place: Place, depth: int) -> Subject | None:
 
 def _unpacked(code: Code, name: str, place: Place) -> Subject | None:
     """`method, params = parse(message)`, where `parse` reads the method of its argument."""
-    for node in place.nodes:
+    for node in place.of(ast.Assign):
         match node:
             case ast.Assign(targets=[ast.Tuple(elts=goals)], value=ast.Call(args=[ast.Name(id=message), *_]) as call):
                 if not any(isinstance(goal, ast.Name) and goal.id == name for goal in goals):

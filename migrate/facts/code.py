@@ -6,10 +6,10 @@ import ast
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeGuard
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeGuard, TypeVar
 
 from ..source import Source
-from .functions import GIVING, Def, Function, Module, read, targets, walk
+from .functions import GIVING, Def, Function, Module, by_kind, read, targets, walk
 from .kept import take
 from .mask import parse
 from .model import Ref, Value
@@ -19,6 +19,7 @@ from .syntax import descend
 if TYPE_CHECKING:
     from .endpoints import Endpoint
 
+N = TypeVar("N", bound=ast.AST)
 _MAX_DEPTH = 8
 _NAMING = GIVING | {ast.ExceptHandler, ast.Import, ast.ImportFrom, ast.MatchAs, ast.MatchStar}
 _DEFERRED = frozenset({"create_task", "ensure_future", "run", "run_coroutine_threadsafe", "run_until_complete", "shield", "wait_for"})
@@ -67,6 +68,10 @@ class Unit:
     def top(self) -> tuple[ast.AST, ...]:
         """The nodes that belong to no function."""
         return tuple(node for statement in _outside(self.module.tree.body) for node in walk(statement))
+
+    @cached_property
+    def top_kinds(self) -> dict[type[ast.AST], list[ast.AST]]:
+        return by_kind(self.top)
 
     @cached_property
     def assignments(self) -> dict[Function | None, dict[str, list[ast.expr | None]]]:
@@ -145,6 +150,10 @@ class Place(NamedTuple):
     @property
     def nodes(self) -> tuple[ast.AST, ...]:
         return self.function.own if self.function else self.unit.top
+
+    def of(self, kind: type[N]) -> list[N]:
+        """The nodes of one class, in source order: who looks for few of them need not pass all of the others by."""
+        return (self.function.kinds if self.function else self.unit.top_kinds).get(kind, [])  # type: ignore[return-value]
 
     def enclosing(self) -> Iterator[Place]:
         """This place and the functions around it, innermost first."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TypeVar
@@ -45,6 +45,11 @@ class Function:
     def own(self) -> tuple[ast.AST, ...]:
         """The nodes of the body in source order, without those of functions and classes defined inside."""
         return tuple(node for statement in self.node.body for node in walk(statement))
+
+    @cached_property
+    def kinds(self) -> dict[type[ast.AST], list[ast.AST]]:
+        """The same nodes by their class."""
+        return by_kind(self.own)
 
     @cached_property
     def assigned(self) -> dict[str, list[ast.expr]]:
@@ -161,6 +166,14 @@ class Module:
     @cached_property
     def _by_node(self) -> dict[ast.AST, Function]:
         return {function.node: function for function in self.functions.values()}
+
+
+def by_kind(nodes: Iterable[ast.AST]) -> dict[type[ast.AST], list[ast.AST]]:
+    """Nodes by their class, each in the order in which they come."""
+    found: dict[type[ast.AST], list[ast.AST]] = {}
+    for node in nodes:
+        found.setdefault(node.__class__, []).append(node)
+    return found
 
 
 def read(source: Source, tree: ast.Module) -> Module:

@@ -101,8 +101,8 @@ class Sessionless:
         while before < len(self._absent) + len(self._held):
             before = len(self._absent) + len(self._held)
             for place in self._living():
-                for node in place.nodes:
-                    if isinstance(node, ast.Call) and node not in self._region(place.unit):
+                for node in place.of(ast.Call):
+                    if node not in self._region(place.unit):
                         self._hand_on(node, place)
                 if place.function is not None and place.function.short == "__init__":
                     self._held.update((Class(place.unit, place.function.owner), attr) for attr in self._taken(place))
@@ -157,8 +157,8 @@ class Sessionless:
         """The functions that run for requests of all methods."""
         found = [*self.starts]
         for place in found:
-            for node in place.nodes:
-                target = self.code.function(node, place) if isinstance(node, ast.Call) and not _is_of_method(node, place) else None
+            for node in place.of(ast.Call):
+                target = self.code.function(node, place) if not _is_of_method(node, place) else None
                 if target is not None and target not in found:
                     found.append(target)
         return frozenset(found)
@@ -166,8 +166,8 @@ class Sessionless:
     def _quiet(self, place: Place) -> Iterator[Spared | Needed]:
         """Tests that end the function for want of a session and say nothing about it, or make one for the request."""
         told = {condition.around for condition in self.conditions(place.unit)}
-        for node in place.nodes:
-            if isinstance(node, ast.If) and node not in told and node not in self._region(place.unit):
+        for node in place.of(ast.If):
+            if node not in told and node not in self._region(place.unit):
                 if (operand := _lacking(node.test)) is None or not self._is_session(operand, place, 0):
                     continue
                 makes = self.spares and isinstance(operand, ast.Name) and _gives_name(node.body, operand.id)
@@ -221,7 +221,7 @@ class Sessionless:
 
     def _returns(self, place: Place) -> list[ast.Return]:
         """Where a function returns for a request that opens no session."""
-        return [n for n in place.nodes if isinstance(n, ast.Return) and n not in self._region(place.unit)]
+        return [n for n in place.of(ast.Return) if n not in self._region(place.unit)]
 
     @property
     def parameters(self) -> frozenset[tuple[Place, str]]:
@@ -300,12 +300,11 @@ class Sessionless:
             for decorator in place.function.node.decorator_list if place.function else ():
                 if isinstance(decorator, ast.Call) and decorator.args and unit.module.string(decorator.args[0]) in REMOVED_REQUESTS:
                     yield place
-            for node in place.nodes:
-                if isinstance(node, ast.Dict):
-                    for key, value in zip(node.keys, node.values, strict=True):
-                        target = self.code.target(value, place) if key is not None and unit.module.string(key) in REMOVED_REQUESTS else None
-                        if isinstance(target, Place):
-                            yield target
+            for node in place.of(ast.Dict):
+                for key, value in zip(node.keys, node.values, strict=True):
+                    target = self.code.target(value, place) if key is not None and unit.module.string(key) in REMOVED_REQUESTS else None
+                    if isinstance(target, Place):
+                        yield target
 
     # -- what is absent ---------------------------------------------------------------
     def is_absent(self, node: ast.expr | None, place: Place, depth: int = 0) -> bool:
@@ -393,9 +392,9 @@ class Sessionless:
         """What `if not session_id: session_id = new_session()` does."""
         if place not in self._made:
             made: set[ast.AST] = set()
-            for node in place.nodes:
-                lacking = _lacking(node.test) if isinstance(node, ast.If) and self.spares else None
-                if isinstance(node, ast.If) and isinstance(lacking, ast.Name) and _gives_name(node.body, lacking.id):
+            for node in place.of(ast.If):
+                lacking = _lacking(node.test) if self.spares else None
+                if isinstance(lacking, ast.Name) and _gives_name(node.body, lacking.id):
                     made.update(n for statement in node.body for n in descend(statement))
             self._made[place] = frozenset(made)
         return self._made[place]
@@ -404,8 +403,8 @@ class Sessionless:
         """Where the names of a function are given something."""
         if place not in self._stored:
             found: dict[str, list[ast.Name]] = {}
-            for node in place.nodes:
-                if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            for node in place.of(ast.Name):
+                if isinstance(node.ctx, ast.Store):
                     found.setdefault(node.id, []).append(node)
             self._stored[place] = found
         return self._stored[place]
@@ -507,17 +506,15 @@ class Sessionless:
     def _sure(self, place: Place) -> frozenset[ast.AST]:
         """What only runs with a session in hand: `if session: session.touch()`."""
         found: set[ast.AST] = set()
-        for node in place.nodes:
-            if isinstance(node, ast.If):
-                lacking = _lacking(node.test)
-                if self._is_session(lacking or node.test, place, 0) or self._is_there(node.test, place):
-                    body = node.body if lacking is None else node.orelse
-                    found.update(n for statement in body for n in descend(statement))
-            elif isinstance(node, ast.BoolOp) and isinstance(node.op, ast.And):
-                first = next(
-                    (at for at, one in enumerate(node.values) if self._is_session(one, place, 0) or self._is_there(one, place)), None
-                )
-                found.update(n for later in node.values[(len(node.values) if first is None else first + 1) :] for n in descend(later))
+        for node in place.of(ast.If):
+            lacking = _lacking(node.test)
+            if self._is_session(lacking or node.test, place, 0) or self._is_there(node.test, place):
+                body = node.body if lacking is None else node.orelse
+                found.update(n for statement in body for n in descend(statement))
+        for both in place.of(ast.BoolOp):
+            if isinstance(both.op, ast.And):
+                sure = (at for at, one in enumerate(both.values) if self._is_session(one, place, 0) or self._is_there(one, place))
+                found.update(n for later in both.values[next(sure, len(both.values)) + 1 :] for n in descend(later))
         return frozenset(found)
 
     def _is_there(self, test: ast.expr, place: Place) -> bool:

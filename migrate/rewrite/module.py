@@ -27,7 +27,7 @@ class Part(str, Enum):
     LISTEN = "listen"  # subscriptions/listen on stdio, and MCP.subscribed
     CAPABILITIES = "capabilities"  # MCP.client_capabilities
     ASK = "ask"  # MCP.ask and InputRequired
-    ELSEWHERE = "elsewhere"  # is_modern() in modules that the server imports
+    APART = "apart"  # is_modern() in modules that the server imports
     HANDSHAKE = "handshake"  # MCP.handshake in the answer to initialize
     HTTP = "http"  # headers for begin, and http_status
     CHANGES = "changes"  # subscriptions/listen on any channel
@@ -83,7 +83,7 @@ _ATTRIBUTES = {
     "publish": Part.STREAMS,
     **{part.value: part for part in HOSTS},
 }
-_NAMES = {"InputRequired": Part.ASK, "http_status": Part.HTTP, "is_modern": Part.ELSEWHERE}
+_NAMES = {"InputRequired": Part.ASK, "http_status": Part.HTTP, "is_modern": Part.APART}
 _ORIGIN = """\
 Written by mcp-migrate {version} for this server, which owns it. As long as nobody has changed it, `mcp-migrate fix`
 may add parts to it; to get it anew, delete it and run `mcp-migrate fix`."""

@@ -226,7 +226,7 @@ class _Servers:
                     beside = (one for one in self.answers(path) if str(PurePosixPath(one.path).parent) == folder)
                     own.update(part for answer in beside if answer.wiring for part in answer.wiring.parts)
                 echoes = any(isinstance(fact, Version) and fact.use is VersionUse.ECHO for fact in file.facts)
-                own |= {Part.ELSEWHERE} if own and self._is_asked(folder) else set()
+                own |= {Part.APART} if own and self._is_asked(folder) else set()
                 parts |= own | ({Part.HANDSHAKE} if own and echoes and self.era is Era.DUAL else set())
             self._parts[folder] = frozenset(parts)
         return self._parts[folder]

@@ -601,13 +601,13 @@ class Stateless:
         return {**result, "_meta": {**identity, **_dict(result.get("_meta"))}}
 
 
-# [elsewhere]
+# [apart]
 def is_modern() -> bool:
-    """Whether the message in progress is a 2026-07-28 one, for modules that the one with the boundary object imports."""
+    """Whether the message in progress is a 2026-07-28 one, for modules that know no boundary object."""
     return _current.get() is not None
 
 
-# [/elsewhere]
+# [/apart]
 def _error(error: Any, request: _Request) -> Message:
     """The error with a code that exists in this revision."""
     error = dict(error) if isinstance(error, dict) else {"message": str(error)}

@@ -72,7 +72,7 @@ def answer(asked: Mapping[str, Any]) -> Message:
         case "elicitation/create":
             return {"action": "accept", "content": sample(params.get("requestedSchema")) or {}}
         case "sampling/createMessage":
-            text = {"type": "text", "text": "an answer"}
+            text = {"type": "text", "text": "sampled text"}
             return {"role": "assistant", "model": "none", "stopReason": "endTurn", "content": text}
         case _:
             return {"roots": [{"uri": "file:///root", "name": "root"}]}

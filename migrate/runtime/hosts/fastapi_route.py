@@ -16,7 +16,8 @@ class Host(_Serving):
     def fastapi_route(self, path: Paths) -> Any:
         """The class for the routes of a router: `APIRouter(prefix="/mcp", route_class=MCP.fastapi_route("/mcp"))`.
 
-        The boundary is put around those whose path, as the router knows it, ends with this one; "" is the path of the router itself.
+        The boundary is put around those whose path, as the router knows it, ends with this one;
+        "" is the path of the router itself.
         """
         base = import_module("fastapi.routing").APIRoute
         roots: set[Any] = set()
