@@ -64,7 +64,7 @@ class Summary:
 
 
 def render(summary: Summary) -> str:
-    """The whole text. Nothing in it depends on when or where it was made."""
+    """The whole text. It holds no date and no place of the machine."""
     return "\n".join(_lines(summary)) + "\n"
 
 
@@ -162,7 +162,7 @@ def _fine(summary: Summary) -> Iterator[str]:
     fine = [path for path in speaking if path not in hit]
     untouched = [path for path in fine if path not in {*summary.changed, *summary.created}]
     yield from ("", "## Checked, and fine", "")
-    yield f"- {_count(report.checked, 'file')} read with {_count(summary.asked, 'rule')}; {len(speaking)} of them hold MCP code."
+    yield f"- {_count(report.checked, 'file')} read with {_count(summary.asked, 'rule')}; MCP code in {len(speaking)} of them."
     if fine:
         yield f"- No finding is left in {_some(fine)}."
     if untouched:
