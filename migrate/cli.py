@@ -19,8 +19,10 @@ from .rule import Era
 from .terminal import CLEAN, FAILED, FOUND, Progress, fail, guarded, interrupted, is_colourful, look, print_bytes, say, uninterrupted, width
 
 if TYPE_CHECKING:
+    from .commits import Series
     from .engine import Fixed
     from .files import Change
+    from .pull_request import Made
     from .reading import Reading
     from .report.model import Report
     from .rule import Entry
@@ -83,7 +85,9 @@ Paths = Annotated[
     typer.Argument(help="Files and folders; `-` reads one file from standard input. [default: .]", show_default=False),
 ]
 StdinFilename = Annotated[str | None, typer.Option(metavar="FILE", help="The name of the file that `-` reads.")]
-Select = Annotated[list[str] | None, typer.Option(metavar="RULES", help="Run these rules only: ids, prefixes, names, packs.")]
+Select = Annotated[
+    list[str] | None, typer.Option("--select", "--only", metavar="RULES", help="Run these rules only: ids, prefixes, names, packs.")
+]
 Ignore = Annotated[list[str] | None, typer.Option(metavar="RULES", help="Do not run these rules.")]
 Exclude = Annotated[list[str] | None, typer.Option(metavar="PATTERNS", help="Leave out files and folders, with patterns as in .gitignore.")]
 EraOption = Annotated[Era | None, typer.Option("--era", help="Serve older clients too, or none but those of 2026-07-28. [default: dual]")]
@@ -192,7 +196,7 @@ def check(
         _tell(report, output_format, output_file, run, statistics=statistics, quiet=quiet, verbose=verbose)
         if report.stale and (output_format not in (Format.TEXT, Format.JSON) or quiet):
             say(f"warning: {stale(report)}")
-        sys.exit(_status(report, run))
+        sys.exit(_status(report, run, sifted))
 
 
 @app.command()
@@ -208,6 +212,14 @@ def fix(
         bool, typer.Option("--pin-only", help="Only add the bound `<2` that keeps code at mcp 1, and tell what blocks the move.")
     ] = False,
     mark: Annotated[bool, typer.Option("--mark", help="Leave a TODO comment where a human must act or look.")] = False,
+    commit: Annotated[bool, typer.Option("--commit", help="Commit the changes as a series, one commit for each group of rules.")] = False,
+    summary_file: Annotated[
+        Path | None, typer.Option("--summary", metavar="FILE", help="Write what was done, as the body of a pull request, in Markdown.")
+    ] = None,
+    write: Annotated[
+        list[str] | None,
+        typer.Option("--paths", metavar="PATH", help="Write nothing but this file or folder, though all are read. May be repeated."),
+    ] = None,
     allow_dirty: Annotated[bool, typer.Option("--allow-dirty", help="Rewrite files, too, that git could not give back.")] = False,
     select: Select = None,
     ignore: Ignore = None,
@@ -222,12 +234,16 @@ def fix(
     verbose: Verbose = False,
 ) -> None:
     """Move code to protocol revision 2026-07-28, in place."""
+    from .pull_request import Made
+    from .report import summary as markdown
     from .report import text
     from .run import Run
 
     with guarded():
         if pin_only and (select or ignore):
             fail("--pin-only looks at its own rules; it takes no --select and no --ignore")
+        if commit and (diff or allow_dirty or (paths and STDIN in paths)):
+            fail("--commit writes files and commits them; it takes no --diff, no --allow-dirty and no `-`")
         flags = _flags(
             paths,
             stdin_filename=stdin_filename,
@@ -242,17 +258,24 @@ def fix(
             baseline=accepted,
             inline=inline,
             hold=pin_only,
+            write=write,
         )
         run = Run(flags)
         before = _read(run)
         after, fixed = run.fixed(before, unsafe=unsafe_fixes)
         left = run.left(after, fixed)
+        if write and (forbidden := _forbidden(run, before, after)):
+            after, fixed = run.unwritten(before, after, fixed, forbidden)
+            left = run.check(after)
         if mark:
             after = run.marked(after, left)
             left = run.check(after)
         changes = run.changes(before, after)
         unwritten: set[str] = set()
-        if diff:
+        series: Series | None = None
+        if commit:
+            series = _commit_all(Made(run, before, after, fixed, changes))
+        elif diff:
             _print_patch(run, changes)
         elif flags.stdin is not None:
             print_bytes(changes[0].after if changes else flags.stdin)
@@ -262,8 +285,13 @@ def fix(
         if unwritten:
             after, fixed = run.unwritten(before, after, fixed, unwritten)
             left = run.check(after)
-        summary = _summary(run, before, fixed, left, changes, would=diff)
+        left = run.within(left)
+        also = _beside(run, before, fixed, changes)
+        summary = _summary(run, before, fixed, left, also, would=diff)
         report = run.report(after, left, run.show)
+        if summary_file is not None:
+            made = Made(run, before, after, fixed, changes)
+            _write(summary_file, markdown.render(made.summary(left, series, also, would=diff)))
         if diff or flags.stdin is not None:
             if not quiet:
                 print(summary, end="", file=sys.stderr)
@@ -271,8 +299,10 @@ def fix(
         else:
             if not quiet:
                 print(summary)
+                for one in series.made[len(series.made) - series.new :] if series is not None else ():
+                    print(f"{one.commit[:10]} {visible(one.subject)}")
             sys.stdout.write(text.render(report, look=look(), summary=not quiet, verbose=verbose))
-        status = _status(report, run)
+        status = _status(report, run, left)
         sys.exit(FAILED if unwritten else _status_of_patch(status, changes) if diff else status)
 
 
@@ -471,6 +501,7 @@ def _flags(
     baseline: Path | None,
     inline: bool | None = None,
     hold: bool = False,
+    write: list[str] | None = None,
 ) -> Flags:
     from .run import Flags
 
@@ -496,6 +527,7 @@ def _flags(
         tracked=tracked,
         inline=inline,
         hold=hold,
+        write=tuple(write or ()),
     )
 
 
@@ -557,14 +589,12 @@ def _rendered(report: Report, output_format: Format, run: Run, *, to_terminal: b
     return text.render(report, look=look() if to_terminal else text.PLAIN, summary=not quiet, verbose=verbose)
 
 
-def _status(report: Report, run: Run) -> int:
+def _status(report: Report, run: Run, sifted: Sifted) -> int:
     for failure in dict.fromkeys(map(str, run.failures)):
         say(f"internal error, please report it: {failure}")
     if run.failures or any(place.rule == UNREADABLE for place in report.places):
         return FAILED
-    if run.fail_on is None:
-        return CLEAN
-    return FOUND if any(place.severity >= run.fail_on for place in report.places) else CLEAN
+    return FOUND if run.fails(sifted.findings) else CLEAN
 
 
 def _status_of_patch(status: int, changes: Sequence[Change]) -> int:
@@ -589,21 +619,26 @@ def _write(file: Path, text: str) -> None:
         fail(f"cannot write {file}: {(error.strerror or str(error)).lower()}")
 
 
-def _summary(run: Run, before: Reading, fixed: Fixed, left: Sifted, changes: list[Change], *, would: bool) -> str:
+def _summary(run: Run, before: Reading, fixed: Fixed, left: Sifted, also: list[str], *, would: bool) -> str:
     from .report import text
 
     names = {entry.id: entry.name for entry in run.catalog.entries}
     applied = {run.show(path): rules for path, rules in fixed.applied.items()}
-    gone = len(run.check(before).findings) - len(left.findings)
+    gone = len(run.within(run.check(before)).findings) - len(left.findings)
     settled = gone - sum(rules.total() for rules in fixed.applied.values())
+    return text.fixes(applied, map(run.show, fixed.created), names, settled=settled, left=len(left.findings), also=also, would=would)
+
+
+def _beside(run: Run, before: Reading, fixed: Fixed, changes: list[Change]) -> list[str]:
+    """What has to be done beside the code that was written."""
     # A file from standard input gets none.
     also = [line for new in fixed.created for line in run.unshipped(new, fixed.project.importers(new))]
-    also += [f"not inside: {run.show(new)} {run.outside(new, fixed.project)}" for new in fixed.created if run.inline]
+    also += [f"not inside: {run.show(new)} {run.outside(new, fixed.project)}" for new in fixed.created if run.is_inline(new)]
     also += [f"delete {run.show(change.path)}: nothing is left in it" for change in changes if change.before and not change.after.strip()]
     if run.flags.stdin is None:
         also += run.locked(changes)
         also += run.above(before) if changes else []
-    return text.fixes(applied, map(run.show, fixed.created), names, settled=settled, left=len(left.findings), also=also, would=would)
+    return also
 
 
 def _tell_what_is_left(run: Run, fixed: Fixed, report: Report) -> None:
@@ -630,6 +665,38 @@ def _print_patch(run: Run, changes: list[Change]) -> None:
         sys.stdout.write("".join(map(text.diff, patches)))
     else:
         print_bytes(b"".join(patches))
+
+
+def _forbidden(run: Run, before: Reading, after: Reading) -> set[str]:
+    """The files that stay as they are where only some may be written: the others, and what needs one of them."""
+    for path in run.flags.write:
+        if not os.path.lexists(path):
+            fail(f"no such file or folder: {path}")
+    forbidden = run.forbidden(before, after, run.changes(before, after))
+    for path, needed in sorted(forbidden.items()):
+        if needed and path in before.data and run.may_write(path):
+            say(f"{run.show(path)} stays as it is: it would have to change together with {run.show(needed)}, which is not among --paths")
+    return {*forbidden}
+
+
+def _commit_all(made: Made) -> Series:
+    """Commits the changes package by package; the series that they are part of, for an earlier run may have begun it."""
+    from . import commits
+
+    try:
+        root = commits.tree_of(made.changes) if made.changes else commits.tree_at(made.run.root)
+        start = commits.head(root)
+        planned = made.commits()
+        for number, wanted in enumerate(planned):
+            with uninterrupted():
+                try:
+                    commits.make(root, wanted)
+                except commits.NotCommitted as error:
+                    more = f"; {number} of {len(planned)} packages are committed, and another run goes on from there" if number else ""
+                    fail(f"{error}{more}")
+        return commits.series(root, start)
+    except commits.NotCommitted as error:
+        fail(str(error))
 
 
 def _refuse_unsaved(run: Run, changes: list[Change], *, allow_dirty: bool) -> None:

@@ -1123,3 +1123,69 @@ def test_check_and_fix_name_what_else_has_to_take_the_new_file_along(run, tmp_pa
     (tmp_path / "mcp_stateless.py").unlink()
     assert "also copy" not in run("check").out
     assert "also copy" not in run("fix").out
+
+
+def folders(tmp_path: Path, **settings: str) -> None:
+    """A folder for each name, with the server and with settings of its own where there are some."""
+    for name, text in settings.items():
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "server.py").write_text(SERVER)
+        if text:
+            (tmp_path / name / ".mcp-migrate.toml").write_text(text)
+
+
+def by_folder(done: Done) -> dict[str, set[str]]:
+    """The rules that have findings in each folder."""
+    rules: dict[str, set[str]] = {}
+    for line in done.out.splitlines():
+        if placed := re.match(r"(\w+)/server\.py:\d+.*?(MCP\d+)", line):
+            rules.setdefault(placed[1], set()).add(placed[2])
+    return rules
+
+
+def test_each_folder_is_judged_by_the_nearest_settings(run, tmp_path):
+    folders(tmp_path, plain="", one='select = ["ping"]', without='ignore = ["ping"]', ours='[per-file-ignores]\n"server.py" = ["MCP201"]\n')
+    rules = by_folder(run("check", "--output-format", "concise"))
+    assert rules["one"] == {"MCP103"}
+    assert {"MCP103", "MCP201"} <= rules["plain"]
+    assert rules["without"] == rules["plain"] - {"MCP103"}
+    assert rules["ours"] == rules["plain"] - {"MCP201"}
+
+
+def test_settings_of_a_folder_inside_leave_out_its_own_files_but_not_one_that_is_named(run, tmp_path):
+    folders(tmp_path, plain="", ours='exclude = ["server.py"]\n', other='exclude = ["../plain", "gen/"]\n')
+    (tmp_path / "other/gen").mkdir()
+    (tmp_path / "other/gen/server.py").write_text(SERVER)
+    done = run("check", "--output-format", "concise")
+    assert set(by_folder(done)) == {"plain", "other"}
+    assert "other/gen" not in done.out
+    assert set(by_folder(run("check", "--output-format", "concise", "ours/server.py", "plain"))) == {"ours", "plain"}
+
+
+def test_the_severity_that_fails_is_that_of_the_findings_folder(run, tmp_path):
+    folders(tmp_path, lax='fail-on = "never"\n')
+    assert run("check").status == 0
+    folders(tmp_path, plain="")
+    assert run("check").status == 1
+    assert run("check", "--fail-on", "never").status == 0
+    assert run("check", "lax").status == 0
+
+
+def test_a_baseline_of_a_folder_is_for_that_folder(run, tmp_path):
+    folders(tmp_path, ours="", plain="")
+    run("check", "ours", "--write-baseline", "ours/accepted.json")
+    (tmp_path / "ours/.mcp-migrate.toml").write_text('baseline = "accepted.json"\n')
+    assert set(by_folder(run("check", "--output-format", "concise"))) == {"plain"}
+
+
+def test_a_wrong_setting_in_a_folder_inside_is_said(run, tmp_path):
+    folders(tmp_path, plain="", ours="speed = 3\n")
+    done = run("check")
+    assert done.status == 2
+    assert "ours/.mcp-migrate.toml: unknown key speed" in done.err
+
+
+def test_a_named_file_of_settings_is_for_all(run, tmp_path):
+    folders(tmp_path, plain="", one='select = ["ping"]')
+    (tmp_path / "all.toml").write_text('select = ["MCP201"]\n')
+    assert by_folder(run("check", "--output-format", "concise", "--config", "all.toml")) == {"plain": {"MCP201"}, "one": {"MCP201"}}

@@ -64,8 +64,15 @@ LAYERS: dict[str, set[str]] = {
     "selection": {"rule"},
     "bystanders": set(),
     "accept": TREE | {"facts", "scope", "bystanders"},
-    "engine": CHECK | {"project", "manifests", "catalog", "selection", "accept", "bystanders", "rewrite", "scope"},
+    "needed": TREE | {"facts", "project", "rewrite.imports", "rule", "scope"},
+    "engine": CHECK | {"project", "manifests", "catalog", "selection", "accept", "bystanders", "needed", "rewrite", "scope"},
+    "pieces": {"source"},
+    # What a fix has done, told again with the work of some rules; it is held against what the engine holds it against.
+    "series": CHECK | TREE | {"project", "catalog", "accept", "bystanders", "needed", "engine", "pieces"},
+    "units": {"rule", "files", "project"},
     "files": set(),
+    "commits": {"files", "worktree"},
+    "pull_request": {"*"},  # what a run gives its reviewers; it writes nothing either
     "forecast": {"source", "facts.model", "rule", "project"},
     "house": {"source", "rule"},
     "suppress": {"source", "rule", "house", "selection"},
@@ -197,9 +204,11 @@ WRITING = {"write_text", "write_bytes", "unlink", "mkdir", "touch", "rename", "r
 WRITING |= {f"os.{name}" for name in ("replace", "rename", "unlink", "remove", "chmod", "chown", "fsync", "mkdir", "makedirs")}
 WRITING |= {"tempfile.mkstemp", "tempfile.mkdtemp", "shutil.copy", "shutil.move", "shutil.rmtree"}
 OPENING = {"open", "os.open", "read_text", "read_bytes", "os.scandir", "os.listdir", "os.walk", "subprocess.run", "subprocess.Popen"}
-# `catalog`, `guide`, `symptoms`, `rewrite.module` and `sdk.api` read what is part of the package; `worktree` asks git.
+# `catalog`, `guide`, `symptoms`, `rewrite.module` and `sdk.api` read what is part of the package; `worktree` asks git, and `commits` has it
+# commit.
 WRITERS = {"cli", "files"}
 OPENERS = {
+    "commits",
     "verify.process",
     "verify.revision",
     "verify.schema",

@@ -259,6 +259,25 @@ def test_what_calls_have_changed_is_no_difference(tmp_path):
     assert re.search(r"compared: \d\d passed\n", done.stdout)
 
 
+@pytest.mark.parametrize("put_right", [True, False], ids=["put right", "broken"])
+def test_a_refusal_with_the_right_code_in_place_of_a_wrong_one_is_worth_a_look_and_no_failure(tmp_path, put_right):
+    right = SERVER.read_text()
+    wrong = right.replace('-32603 if has("wrong_code_for_unknown") else -32601', "-32603").replace('"version": "1.0"', '"version": "0.9"')
+    assert wrong.count("-32601") == right.count("-32601") - 1
+    git(tmp_path, "init", "-q")
+    server = tmp_path / "server.py"
+    server.write_text(wrong if put_right else right)
+    git(tmp_path, "add", ".")
+    git(tmp_path, "commit", "-qm", "before")
+    server.write_text(right if put_right else wrong)
+    done = run("--stdio", f"{sys.executable} server.py", "--against", "HEAD", "--timeout", "2", "--output-format", "json", cwd=tmp_path)
+    outcomes = {check["name"]: check["outcome"] for check in json.loads(done.stdout)["checks"]}
+    assert outcomes["older clients are told the same by an unknown method as at HEAD"] == ("warned" if put_right else "failed")
+    assert outcomes["older clients are told the same by initialize as at HEAD"] == "passed"
+    assert outcomes["the server names the version that it named at HEAD"] == "warned"
+    assert done.returncode == (0 if put_right else 1)
+
+
 def test_a_server_is_compared_with_what_it_was(tmp_path):
     git(tmp_path, "init", "-q")
     server = tmp_path / "server.py"
