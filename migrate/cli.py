@@ -192,8 +192,8 @@ def check(
             sifted = run.fixable(sifted)
         report = run.report(read, sifted, _shown(run, output_format))
         for form, file in reports:
-            _tell(run.report(read, sifted, _shown(run, form)), form, file, run, statistics=False, quiet=False, verbose=False)
-        _tell(report, output_format, output_file, run, statistics=statistics, quiet=quiet, verbose=verbose)
+            _tell(run.report(read, sifted, _shown(run, form)), form, file, statistics=False, quiet=False, verbose=False)
+        _tell(report, output_format, output_file, statistics=statistics, quiet=quiet, verbose=verbose)
         if report.stale and (output_format not in (Format.TEXT, Format.JSON) or quiet):
             say(f"warning: {stale(report)}")
         sys.exit(_status(report, run, sifted))
@@ -558,15 +558,15 @@ def _shown(run: Run, output_format: Format) -> Callable[[str], str]:
     return run.relative if output_format in _FOR_MACHINES else run.show
 
 
-def _tell(report: Report, output_format: Format, file: Path | None, run: Run, *, statistics: bool, quiet: bool, verbose: bool) -> None:
-    text = _rendered(report, output_format, run, to_terminal=file is None, statistics=statistics, quiet=quiet, verbose=verbose)
+def _tell(report: Report, output_format: Format, file: Path | None, *, statistics: bool, quiet: bool, verbose: bool) -> None:
+    text = _rendered(report, output_format, to_terminal=file is None, statistics=statistics, quiet=quiet, verbose=verbose)
     if file is None:
         sys.stdout.write(text)
         return
     _write(file, text)
 
 
-def _rendered(report: Report, output_format: Format, run: Run, *, to_terminal: bool, statistics: bool, quiet: bool, verbose: bool) -> str:
+def _rendered(report: Report, output_format: Format, *, to_terminal: bool, statistics: bool, quiet: bool, verbose: bool) -> str:
     from .report import concise, github, gitlab, json, junit, sarif, text
 
     match output_format:
@@ -585,7 +585,7 @@ def _rendered(report: Report, output_format: Format, run: Run, *, to_terminal: b
         case Format.GITLAB:
             return gitlab.render(report)
         case Format.JUNIT:
-            return junit.render(report, run.fail_on)
+            return junit.render(report)
     return text.render(report, look=look() if to_terminal else text.PLAIN, summary=not quiet, verbose=verbose)
 
 

@@ -367,6 +367,7 @@ class Run:
                 Silenced(show(path), comment.line, comment.rules, comment.reason, number) for path, comment, number in sifted.suppressions
             ),
             baselined=sifted.baselined,
+            least={show(path): self._fail_on(path) for path in {finding.path for finding in findings}},
             stale=tuple(Stale(show(key.path), key.rule) for key in sifted.stale),
         )
 
