@@ -415,6 +415,9 @@ def verify(
         list[str] | None,
         typer.Option(metavar="CALL", help="A tool call to make: 'NAME {json} => text that its result holds'. May be repeated."),
     ] = None,
+    guess: Annotated[
+        bool, typer.Option("--guess", help="Call tools with made-up arguments, also those that do not say that they only read.")
+    ] = False,
     notify: Annotated[
         list[str] | None,
         typer.Option(metavar="CALL", help="A call that a subscription has to hear of: 'NAME {json} => METHOD [URI]'. May be repeated."),
@@ -446,6 +449,7 @@ def verify(
                 port=port,
                 dual=era is Era.DUAL,
                 calls=tuple(call or ()),
+                guess=guess,
                 notices=tuple(notify or ()),
                 headers=tuple(header or ()),
                 env=tuple(env or ()),

@@ -17,7 +17,7 @@ import sdk
 import servers
 from mcp_migrate.verify import messages, telling
 from mcp_migrate.verify.ledger import Check, Outcome
-from mcp_migrate.verify.messages import Call
+from mcp_migrate.verify.messages import Call, Plan
 from mcp_migrate.verify.process import CannotStart
 from mcp_migrate.verify.proof import Proof, Wishes, verify
 from mcp_migrate.verify.schema import conforms, is_schema, schema
@@ -25,6 +25,7 @@ from mcp_migrate.verify.server import Target
 
 SERVER = Path(__file__).parent / "verified" / "server.py"
 CALLS = (Call("add", {"a": 1, "b": 2}, "3"), Call("greet", {}, "hello"))
+PLAN = Plan(CALLS)
 NOTICE = (Call("rename", {}), "notifications/tools/list_changed", "")
 
 # Each with a piece of the name of a check that has to fail for it.
@@ -90,7 +91,7 @@ def target(transport: str, defect: str = "") -> Target:
 
 @pytest.mark.parametrize("transport", ["stdio", "http"])
 def test_a_server_that_is_right_passes_every_check(transport):
-    proof = verify(target(transport), Wishes(calls=CALLS, notices=[NOTICE]))
+    proof = verify(target(transport), Wishes(plan=PLAN, notices=[NOTICE]))
     assert [check for check in proof.checks if check.outcome is not Outcome.PASSED] == []
     assert len(proof.checks) > 60
     assert (proof.log, proof.holds(strict=True)) == ("", True)
@@ -98,14 +99,14 @@ def test_a_server_that_is_right_passes_every_check(transport):
 
 @pytest.mark.parametrize(("transport", "defect"), [(transport, defect) for transport, defects in OVER.items() for defect in defects])
 def test_every_defect_is_caught(transport, defect):
-    proof = verify(target(transport, defect), Wishes(calls=CALLS, notices=[NOTICE]))
+    proof = verify(target(transport, defect), Wishes(plan=PLAN, notices=[NOTICE]))
     assert not proof.holds(strict=True)
     bad = [check.name for check in proof.checks if check.outcome in (Outcome.FAILED, Outcome.WARNED)]
     assert any(OVER[transport][defect] in name for name in bad), bad
 
 
 def test_a_server_of_both_eras_is_no_server_of_one():
-    proof = verify(target("stdio"), Wishes(dual=False, calls=CALLS))
+    proof = verify(target("stdio"), Wishes(dual=False, plan=PLAN))
     assert "initialize is refused" in [check.name for check in proof.checks if check.outcome is Outcome.FAILED]
 
 
@@ -330,7 +331,7 @@ def test_a_server_of_the_official_sdk_passes(way, tmp_path):
     script = tmp_path / "server.py"
     script.write_text(OFFICIAL)
     command = f"{sdk.python(2)} {script} " + ("stdio" if way == "stdio" else "streamable-http {port}")
-    proof = verify(Target(**{way: command}), Wishes(calls=CALLS[:1]))  # type: ignore[arg-type]
+    proof = verify(Target(**{way: command}), Wishes(plan=Plan(CALLS[:1])))  # type: ignore[arg-type]
     assert [check for check in proof.checks if check.outcome is Outcome.FAILED] == []
     # Both are what that release does, and no MUST.
     warned = [check.name for check in proof.checks if check.outcome is Outcome.WARNED]
@@ -352,5 +353,5 @@ def test_what_fix_makes_of_a_server_passes(server, tmp_path):
         folder=str(folder),
         env=server.environment,
     )
-    proof = verify(target, Wishes(calls=calls, notices=notices))
+    proof = verify(target, Wishes(plan=Plan(calls), notices=notices))
     assert [check for check in proof.checks if check.outcome in (Outcome.FAILED, Outcome.WARNED)] == []

@@ -6,24 +6,12 @@ import base64
 import json
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import count
 from typing import Any
 
 from .ledger import DEFINED, RETIRED, Ledger
-from .messages import (
-    MODERN,
-    OLDER,
-    SERVER,
-    SUBSCRIPTION,
-    Call,
-    Message,
-    answer,
-    envelope,
-    handshake,
-    said,
-    sample,
-)
+from .messages import MODERN, NOTHING, OLDER, SERVER, SUBSCRIPTION, UNCALLED, Call, Message, Plan, answer, envelope, handshake, said, sample
 from .schema import conforms, is_schema, schema
 from .server import Server
 from .wire import Exchange, Http, Stdio, Wire
@@ -33,7 +21,6 @@ _NO_TOOL = "no_such_tool"
 _NO_RESOURCE = "test://no-such-resource"
 _ROUNDS = 8  # of questions before one call is given up
 _PAGES = 20
-_GUESSES = 6  # tools that are called with arguments that were made up
 _REMOVED: Mapping[str, Message] = {
     "initialize": handshake(MODERN),
     "ping": {},
@@ -48,10 +35,10 @@ class Modern:
     """One walk through a server. `ledger` gets everything that was seen."""
 
     def __init__(
-        self, server: Server, ledger: Ledger, *, dual: bool, calls: Sequence[Call] = (), notices: Sequence[tuple[Call, str, str]] = ()
+        self, server: Server, ledger: Ledger, *, dual: bool, plan: Plan = NOTHING, notices: Sequence[tuple[Call, str, str]] = ()
     ) -> None:
         """`notices` are calls, each with the notification that an open subscription has to get for it, and its URI."""
-        self.server, self.ledger, self.dual, self.calls, self.notices = server, ledger, dual, calls, notices
+        self.server, self.ledger, self.dual, self.plan, self.notices = server, ledger, dual, plan, notices
         self.capabilities: Message = {}
         self.listed: dict[str, list[Message]] = {}  # tools, resources and prompts, as they were listed
         self._ids = count(1)
@@ -149,9 +136,9 @@ class Modern:
         took = wire.close()
         problem = "" if took is not None else "it had to be killed"
         self._check("the process leaves when its input ends", problem, "basic/transports/stdio", should=True)
-        if self.calls:
+        if self.plan.calls:
             wire = self.server.connect()
-            given = self.calls[0]
+            given = self.plan.calls[0]
             exchange = self.ask("tools/call", {"name": given.name, "arguments": given.arguments}, wire=wire)
             self._is_answered(f"a call of {given.name} is answered as the first message", exchange, "basic/index")
             wire.close()
@@ -260,7 +247,10 @@ class Modern:
         else:
             self._is_refused(name, exchange, -32602, None, "server/tools")
         by_name = {str(tool.get("name")): tool for tool in tools}
-        for given in self.calls or guesses(tools):
+        made = self.plan.of(tools)
+        if tools and not made:
+            self.ledger.skipped(GROUP, "a call of a tool", UNCALLED)
+        for given in made:
             self._call(given, by_name.get(given.name, {}))
 
     def _call(self, given: Call, tool: Message) -> None:
@@ -520,13 +510,6 @@ class Modern:
             self._check("what is called JSON is JSON", problem, "basic/transports/streamable-http")
             self._check("no session id is sent", ", ".join(ledger.sessions), "basic/transports/streamable-http", should=True)
         self.wire.close()
-
-
-def guesses(tools: Sequence[Message]) -> Iterator[Call]:
-    """One call of each of the first tools, with the smallest arguments that its schema allows."""
-    for tool in tools[:_GUESSES]:
-        arguments = sample(tool.get("inputSchema"))
-        yield Call(str(tool.get("name")), arguments if isinstance(arguments, dict) else {}, guessed=True)
 
 
 def _may_ask(one: Any) -> bool:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .ledger import Check, Ledger, Outcome
-from .messages import Call
+from .messages import NOTHING, Call, Plan
 from .modern import Modern
 from .older import Older, walk
 from .process import CannotStart
@@ -41,7 +41,7 @@ class Wishes:
     """What is asked of a server beside its duties. A notice is a call, the notification that it has to bring, and its URI."""
 
     dual: bool = True
-    calls: Sequence[Call] = ()
+    plan: Plan = NOTHING
     notices: Sequence[tuple[Call, str, str]] = ()
 
 
@@ -54,10 +54,10 @@ def verify(target: Target, wishes: Wishes, *, before: Target | None = None, name
     ledger = Ledger()
     with up(target) as server:
         try:
-            modern = Modern(server, ledger, dual=wishes.dual, calls=wishes.calls, notices=wishes.notices)
+            modern = Modern(server, ledger, dual=wishes.dual, plan=wishes.plan, notices=wishes.notices)
             modern.run()
             if wishes.dual:
-                walk(server, ledger, wishes.calls)
+                walk(server, ledger, wishes.plan)
         finally:
             log = server.log
     if before is not None:
@@ -65,9 +65,9 @@ def verify(target: Target, wishes: Wishes, *, before: Target | None = None, name
         with up(target) as fresh:
             found = Modern(fresh, Ledger(), dual=wishes.dual)
             found.look()
-            after = _older(fresh, wishes.calls) if wishes.dual else None
+            after = _older(fresh, wishes.plan) if wishes.dual else None
         with up(before) as untouched:
-            was = _older(untouched, wishes.calls)
+            was = _older(untouched, wishes.plan)
         _compare(was, after, found, ledger, name)
     proof = Proof(target.stdio or target.start or target.url, wishes.dual, tuple(ledger.checks))
     return proof if proof.holds() else Proof(proof.server, proof.dual, proof.checks, log)
@@ -107,8 +107,8 @@ def _message(said: str) -> dict[str, Any]:
     return message if isinstance(message, dict) else {}
 
 
-def _older(server: Server, calls: Sequence[Call]) -> Older:
-    older = Older(server, Ledger(), "2025-06-18", calls)
+def _older(server: Server, plan: Plan) -> Older:
+    older = Older(server, Ledger(), "2025-06-18", plan)
     older.run()
     return older
 
