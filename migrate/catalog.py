@@ -13,7 +13,7 @@ from typing import TypeGuard, cast
 import yaml
 
 from .facts.model import Fact, Symbol
-from .rule import Context, Entry, Rule, Severity
+from .rule import Context, Entry, Group, Rule, Severity
 
 PACKAGE = f"{__package__}.rules"
 ANY = "*"
@@ -21,7 +21,7 @@ _SHARED = "shared.yaml"  # what the findings of several rules say, and what seve
 FIX_WORDS = ("always", "sometimes", "never")
 
 _REQUIRED = frozenset({"id", "title", "message", "severity", "fix", "why", "instead", "spec"})
-_OPTIONAL = frozenset({"match", "messages", "covers", "data", "hints", "early", "last"})
+_OPTIONAL = frozenset({"match", "messages", "covers", "data", "hints", "early", "last", "group"})
 
 # Every scalar stays text: a revision is no date, and -32002 no number. With libyaml 45 entries cost some 20 ms of CPU, in pure Python 200.
 _Loader: type[yaml.BaseLoader] = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
@@ -33,11 +33,21 @@ class CatalogError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Catalog:
-    """All entries by id, and which of them want which facts."""
+    """All entries by id, which of them want which facts, and the groups that their fixes are committed in."""
 
     entries: tuple[Entry, ...]
     table: Mapping[tuple[str, str], tuple[Entry, ...]]
     _named: Mapping[str, Entry] = field(repr=False)
+    groups: tuple[Group, ...] = field(default=(), kw_only=True)
+
+    def group_of(self, rule: str) -> int:
+        """The place among the groups of the one that the fixes of a rule go with."""
+        entry = self._named[rule]
+        return next(
+            number
+            for number, group in enumerate(self.groups)
+            if group.name == entry.group or (not entry.group and entry.pack in group.packs)
+        )
 
     def rule(self, id_or_name: str) -> Entry | None:
         """The entry called so; ids in any case."""
@@ -68,11 +78,12 @@ class Catalog:
 @cache
 def load() -> Catalog:
     """Reads every entry of every pack. Raises CatalogError for what is not an entry."""
-    return build(_read_all())
+    shared = yaml.load(files(PACKAGE).joinpath(_SHARED).read_text(encoding="utf-8"), Loader=_Loader)
+    return build(_read_all(shared), tuple(_groups(shared)))
 
 
-def build(found: Iterator[Entry]) -> Catalog:
-    """The catalog of these entries. Raises CatalogError when two share an id or a name."""
+def build(found: Iterator[Entry], groups: tuple[Group, ...] = ()) -> Catalog:
+    """The catalog of these entries. Raises CatalogError when two share an id or a name, or an entry names a group that is none."""
     entries = tuple(sorted(found, key=lambda entry: entry.id))
     named: dict[str, Entry] = {}
     table: dict[tuple[str, str], tuple[Entry, ...]] = {}
@@ -81,10 +92,12 @@ def build(found: Iterator[Entry]) -> Catalog:
             if word in named:
                 raise CatalogError(f"{entry.pack}/{entry.name}: `{word}` is taken by {named[word].pack}/{named[word].name}")
             named[word] = entry
+        if entry.group and entry.group not in {group.name for group in groups}:
+            raise CatalogError(f"{entry.pack}/{entry.name}: no group is called `{entry.group}`")
         for kind, keys in entry.match.items():
             for key in keys:
                 table[kind, key] = (*table.get((kind, key), ()), entry)
-    return Catalog(entries, MappingProxyType(table), MappingProxyType(named))
+    return Catalog(entries, MappingProxyType(table), MappingProxyType(named), groups=groups)
 
 
 def parse(pack: str, name: str, text: str) -> Entry:
@@ -122,11 +135,22 @@ def parse(pack: str, name: str, text: str) -> Entry:
         hints=_texts(where, "hints", raw),
         early=raw.get("early") == "yes",
         last=raw.get("last") == "yes",
+        group=str(raw.get("group", "")),
     )
 
 
-def _read_all() -> Iterator[Entry]:
-    shared = yaml.load(files(PACKAGE).joinpath(_SHARED).read_text(encoding="utf-8"), Loader=_Loader)
+def _groups(shared: Mapping[str, object]) -> Iterator[Group]:
+    groups = shared.get("groups", {})
+    if not isinstance(groups, dict):
+        raise CatalogError(f"{_SHARED}: `groups` must map names to groups")
+    for name in groups:
+        texts = _texts(_SHARED, name, groups)
+        if texts.keys() != {"title", "why", "packs"}:
+            raise CatalogError(f"{_SHARED}: the group `{name}` needs a title, a why and packs")
+        yield Group(name, texts["title"], texts["why"], tuple(texts["packs"].split()))
+
+
+def _read_all(shared: Mapping[str, object]) -> Iterator[Entry]:
     hints, data = _texts(_SHARED, "hints", shared), _lists(_SHARED, "data", shared)
     for pack in files(PACKAGE).iterdir():
         if pack.is_dir() and pack.name.isidentifier():

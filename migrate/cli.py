@@ -16,11 +16,13 @@ from . import __version__
 from .house import UNREADABLE
 from .report.model import stale, visible
 from .rule import Era
-from .terminal import CLEAN, FAILED, FOUND, Progress, fail, guarded, interrupted, is_colourful, print_bytes, say, uninterrupted
+from .terminal import CLEAN, FAILED, FOUND, Progress, fail, guarded, interrupted, is_colourful, look, print_bytes, say, uninterrupted, width
 
 if TYPE_CHECKING:
+    from .commits import Series
     from .engine import Fixed
     from .files import Change
+    from .pull_request import Made
     from .reading import Reading
     from .report.model import Report
     from .rule import Entry
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
 STDIN = "-"
 STDIN_NAME = "stdin.py"
 COMPLETE = "_MCP_MIGRATE_COMPLETE"  # the variable in which a shell asks for completions; typer has its name from the command's
+MOST_SYMPTOMS = 3  # that a text is explained by
 
 
 class Format(str, Enum):
@@ -82,7 +85,9 @@ Paths = Annotated[
     typer.Argument(help="Files and folders; `-` reads one file from standard input. [default: .]", show_default=False),
 ]
 StdinFilename = Annotated[str | None, typer.Option(metavar="FILE", help="The name of the file that `-` reads.")]
-Select = Annotated[list[str] | None, typer.Option(metavar="RULES", help="Run these rules only: ids, prefixes, names, packs.")]
+Select = Annotated[
+    list[str] | None, typer.Option("--select", "--only", metavar="RULES", help="Run these rules only: ids, prefixes, names, packs.")
+]
 Ignore = Annotated[list[str] | None, typer.Option(metavar="RULES", help="Do not run these rules.")]
 Exclude = Annotated[list[str] | None, typer.Option(metavar="PATTERNS", help="Leave out files and folders, with patterns as in .gitignore.")]
 EraOption = Annotated[Era | None, typer.Option("--era", help="Serve older clients too, or none but those of 2026-07-28. [default: dual]")]
@@ -92,6 +97,7 @@ ConfigFile = Annotated[Path | None, typer.Option("--config", metavar="FILE", hel
 Gitignore = Annotated[bool, typer.Option("--respect-gitignore/--no-respect-gitignore", help="Leave out what .gitignore files name.")]
 Tracked = Annotated[bool, typer.Option("--tracked", help="Leave out what git does not track, in folders.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print findings and nothing else.")]
+Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Say of each rule why it is there, and leave no name out.")]
 
 
 def main() -> None:
@@ -152,6 +158,7 @@ def check(
     respect_gitignore: Gitignore = True,
     tracked: Tracked = False,
     quiet: Quiet = False,
+    verbose: Verbose = False,
 ) -> None:
     """Find what protocol revision 2026-07-28 breaks."""
     from .run import Run
@@ -185,11 +192,11 @@ def check(
             sifted = run.fixable(sifted)
         report = run.report(read, sifted, _shown(run, output_format))
         for form, file in reports:
-            _tell(run.report(read, sifted, _shown(run, form)), form, file, run, statistics=False, quiet=False)
-        _tell(report, output_format, output_file, run, statistics=statistics, quiet=quiet)
+            _tell(run.report(read, sifted, _shown(run, form)), form, file, statistics=False, quiet=False, verbose=False)
+        _tell(report, output_format, output_file, statistics=statistics, quiet=quiet, verbose=verbose)
         if report.stale and (output_format not in (Format.TEXT, Format.JSON) or quiet):
             say(f"warning: {stale(report)}")
-        sys.exit(_status(report, run))
+        sys.exit(_status(report, run, sifted))
 
 
 @app.command()
@@ -205,6 +212,14 @@ def fix(
         bool, typer.Option("--pin-only", help="Only add the bound `<2` that keeps code at mcp 1, and tell what blocks the move.")
     ] = False,
     mark: Annotated[bool, typer.Option("--mark", help="Leave a TODO comment where a human must act or look.")] = False,
+    commit: Annotated[bool, typer.Option("--commit", help="Commit the changes as a series, one commit for each group of rules.")] = False,
+    summary_file: Annotated[
+        Path | None, typer.Option("--summary", metavar="FILE", help="Write what was done, as the body of a pull request, in Markdown.")
+    ] = None,
+    write: Annotated[
+        list[str] | None,
+        typer.Option("--paths", metavar="PATH", help="Write nothing but this file or folder, though all are read. May be repeated."),
+    ] = None,
     allow_dirty: Annotated[bool, typer.Option("--allow-dirty", help="Rewrite files, too, that git could not give back.")] = False,
     select: Select = None,
     ignore: Ignore = None,
@@ -216,14 +231,19 @@ def fix(
     respect_gitignore: Gitignore = True,
     tracked: Tracked = False,
     quiet: Quiet = False,
+    verbose: Verbose = False,
 ) -> None:
     """Move code to protocol revision 2026-07-28, in place."""
+    from .pull_request import Made
+    from .report import summary as markdown
     from .report import text
     from .run import Run
 
     with guarded():
         if pin_only and (select or ignore):
             fail("--pin-only looks at its own rules; it takes no --select and no --ignore")
+        if commit and (diff or allow_dirty or (paths and STDIN in paths)):
+            fail("--commit writes files and commits them; it takes no --diff, no --allow-dirty and no `-`")
         flags = _flags(
             paths,
             stdin_filename=stdin_filename,
@@ -238,17 +258,24 @@ def fix(
             baseline=accepted,
             inline=inline,
             hold=pin_only,
+            write=write,
         )
         run = Run(flags)
         before = _read(run)
         after, fixed = run.fixed(before, unsafe=unsafe_fixes)
         left = run.left(after, fixed)
+        if write and (forbidden := _forbidden(run, before, after)):
+            after, fixed = run.unwritten(before, after, fixed, forbidden)
+            left = run.check(after)
         if mark:
             after = run.marked(after, left)
             left = run.check(after)
         changes = run.changes(before, after)
         unwritten: set[str] = set()
-        if diff:
+        series: Series | None = None
+        if commit:
+            series = _commit_all(Made(run, before, after, fixed, changes))
+        elif diff:
             _print_patch(run, changes)
         elif flags.stdin is not None:
             print_bytes(changes[0].after if changes else flags.stdin)
@@ -258,8 +285,13 @@ def fix(
         if unwritten:
             after, fixed = run.unwritten(before, after, fixed, unwritten)
             left = run.check(after)
-        summary = _summary(run, before, fixed, left, changes, would=diff)
+        left = run.within(left)
+        also = _beside(run, before, fixed, changes)
+        summary = _summary(run, before, fixed, left, also, would=diff)
         report = run.report(after, left, run.show)
+        if summary_file is not None:
+            made = Made(run, before, after, fixed, changes)
+            _write(summary_file, markdown.render(made.summary(left, series, also, would=diff)))
         if diff or flags.stdin is not None:
             if not quiet:
                 print(summary, end="", file=sys.stderr)
@@ -267,31 +299,89 @@ def fix(
         else:
             if not quiet:
                 print(summary)
-            sys.stdout.write(text.render(report, colour=is_colourful(), summary=not quiet))
-        status = _status(report, run)
+                for one in series.made[len(series.made) - series.new :] if series is not None else ():
+                    print(f"{one.commit[:10]} {visible(one.subject)}")
+            sys.stdout.write(text.render(report, look=look(), summary=not quiet, verbose=verbose))
+        status = _status(report, run, left)
         sys.exit(FAILED if unwritten else _status_of_patch(status, changes) if diff else status)
 
 
 @app.command()
 def rules() -> None:
     """List all rules."""
+    from .report.text import FIXES
+
     with guarded():
         entries = _entries()
-        width = max(len(entry.name) for entry in entries)
+        longest = max(len(entry.name) for entry in entries)
         for entry in entries:
-            print(f"{entry.id}  {entry.name:{width}}  {entry.severity.word:7}  {_FIX_WORDS[entry.fix]:10}  {entry.title}")
+            print(f"{entry.id}  {entry.name:{longest}}  {entry.severity.word:7}  {FIXES[entry.fix]:10}  {entry.title}")
+
+
+@app.command(context_settings={"ignore_unknown_options": True})
+def explain(
+    words: Annotated[list[str], typer.Argument(metavar="RULE|TEXT", help="A rule's id or name, or the text of an error that you see.")],
+) -> None:
+    """Say why a rule is there and what to write instead, or where an error comes from."""
+    from . import symptoms
+    from .report import words as telling
+
+    with guarded():
+        asked = " ".join(words)
+        entry = next((entry for entry in _entries() if asked.upper() == entry.id or asked == entry.name), None)
+        if entry is not None:
+            sys.stdout.write(telling.rule(entry, width=width(), colour=is_colourful()))
+        elif found := symptoms.find(asked):
+            names = {entry.id: entry.name for entry in _entries()}
+            sys.stdout.write(telling.symptoms(found[:MOST_SYMPTOMS], names, width=width(), colour=is_colourful()))
+        else:
+            fail(f"no rule is called {asked!r}, and no error is known that says so; `mcp-migrate rules` lists the rules")
 
 
 @app.command()
-def explain(rule: Annotated[str, typer.Argument(metavar="RULE", help="An id or a name.")]) -> None:
-    """Say why a rule is there, and what to write instead."""
+def guide(
+    paths: Paths = None,
+    whole: Annotated[bool, typer.Option("--all", help="Print all sections, whatever is found.")] = False,
+    output_file: Annotated[Path | None, typer.Option("--output-file", "-o", metavar="FILE", help="Write the guide to this file.")] = None,
+    exclude: Exclude = None,
+    era: EraOption = None,
+    config: ConfigFile = None,
+    respect_gitignore: Gitignore = True,
+    tracked: Tracked = False,
+) -> None:
+    """Print the migration guide for what is found in a project, as Markdown."""
+    from . import guide as sections
+    from .report import guide as telling
+    from .run import Run
+
     with guarded():
-        entry = next((entry for entry in _entries() if rule.upper() == entry.id or rule == entry.name), None)
-        if entry is None:
-            fail(f"no rule is called {rule!r}; `mcp-migrate rules` lists them")
-        source = f"\n\nSource: {entry.spec}" if entry.spec != "none" else ""
-        print(f"{entry.id} {entry.name} ({entry.severity.word}, {_FIX_WORDS[entry.fix]})\n\n{entry.title}.\n")
-        print(f"Why: {entry.why.strip()}\n\nInstead: {entry.instead.strip()}{source}")
+        if whole:
+            text = telling.whole(sections.load())
+        else:
+            run = Run(
+                _flags(
+                    paths,
+                    stdin_filename=None,
+                    select=None,
+                    ignore=None,
+                    exclude=exclude,
+                    era=era,
+                    fail_on=None,
+                    config=config,
+                    respect_gitignore=respect_gitignore,
+                    tracked=tracked,
+                    baseline=None,
+                )
+            )
+            read = _read(run)
+            chosen = [(section, [run.show(path) for path in about]) for section, about in sections.choose(read.project)]
+            text = telling.personal(chosen, run.report(read, run.check(read), run.show))
+        if output_file is not None:
+            _write(output_file, text)
+        elif is_colourful():
+            sys.stdout.write(telling.painted(text, width()))
+        else:
+            sys.stdout.write(text)
 
 
 @app.command()
@@ -325,6 +415,9 @@ def verify(
         list[str] | None,
         typer.Option(metavar="CALL", help="A tool call to make: 'NAME {json} => text that its result holds'. May be repeated."),
     ] = None,
+    guess: Annotated[
+        bool, typer.Option("--guess", help="Call tools with made-up arguments, also those that do not say that they only read.")
+    ] = False,
     notify: Annotated[
         list[str] | None,
         typer.Option(metavar="CALL", help="A call that a subscription has to hear of: 'NAME {json} => METHOD [URI]'. May be repeated."),
@@ -341,6 +434,7 @@ def verify(
     output_format: Annotated[ProofFormat, typer.Option(help="How to tell the checks.")] = ProofFormat.TEXT,
     output_file: Annotated[Path | None, typer.Option("--output-file", "-o", metavar="FILE", help="Write the report to this file.")] = None,
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="List the checks that passed, too.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="List what did not pass and nothing else.")] = False,
 ) -> None:
     """Run a server, and prove with real messages that it speaks 2026-07-28."""
     with guarded():
@@ -355,6 +449,7 @@ def verify(
                 port=port,
                 dual=era is Era.DUAL,
                 calls=tuple(call or ()),
+                guess=guess,
                 notices=tuple(notify or ()),
                 headers=tuple(header or ()),
                 env=tuple(env or ()),
@@ -365,11 +460,12 @@ def verify(
             ),
             fail,
         )
-        _tell_proof(proof, output_format, output_file, verbose=verbose)
+        _tell_proof(proof, output_format, output_file, verbose=verbose, quiet=quiet)
         sys.exit(CLEAN if proof.holds(strict=strict) else FOUND)
 
 
-def _tell_proof(proof: Proof, output_format: ProofFormat, file: Path | None, *, verbose: bool) -> None:
+def _tell_proof(proof: Proof, output_format: ProofFormat, file: Path | None, *, verbose: bool, quiet: bool) -> None:
+    from .report.text import ASCII, PLAIN
     from .verify import telling
 
     match output_format:
@@ -378,14 +474,14 @@ def _tell_proof(proof: Proof, output_format: ProofFormat, file: Path | None, *, 
         case ProofFormat.MARKDOWN:
             text = telling.markdown(proof)
         case ProofFormat.TEXT:
-            text = telling.text(proof, colour=file is None and is_colourful(), verbose=verbose)
+            seen = look() if file is None else PLAIN
+            text = telling.text(
+                proof, colour=seen.colour, signs=seen.glyphs is not ASCII, width=min(seen.width, 120), verbose=verbose, quiet=quiet
+            )
     if file is None:
         sys.stdout.write(text)
     else:
         _write(file, text)
-
-
-_FIX_WORDS = {"always": "fix", "sometimes": "some fixes", "never": "no fix"}
 
 
 def _entries() -> tuple[Entry, ...]:
@@ -409,6 +505,7 @@ def _flags(
     baseline: Path | None,
     inline: bool | None = None,
     hold: bool = False,
+    write: list[str] | None = None,
 ) -> Flags:
     from .run import Flags
 
@@ -434,6 +531,7 @@ def _flags(
         tracked=tracked,
         inline=inline,
         hold=hold,
+        write=tuple(write or ()),
     )
 
 
@@ -464,22 +562,22 @@ def _shown(run: Run, output_format: Format) -> Callable[[str], str]:
     return run.relative if output_format in _FOR_MACHINES else run.show
 
 
-def _tell(report: Report, output_format: Format, file: Path | None, run: Run, *, statistics: bool, quiet: bool) -> None:
-    text = _rendered(report, output_format, run, colour=file is None and is_colourful(), statistics=statistics, quiet=quiet)
+def _tell(report: Report, output_format: Format, file: Path | None, *, statistics: bool, quiet: bool, verbose: bool) -> None:
+    text = _rendered(report, output_format, to_terminal=file is None, statistics=statistics, quiet=quiet, verbose=verbose)
     if file is None:
         sys.stdout.write(text)
         return
     _write(file, text)
 
 
-def _rendered(report: Report, output_format: Format, run: Run, *, colour: bool, statistics: bool, quiet: bool) -> str:
+def _rendered(report: Report, output_format: Format, *, to_terminal: bool, statistics: bool, quiet: bool, verbose: bool) -> str:
     from .report import concise, github, gitlab, json, junit, sarif, text
 
     match output_format:
         case Format.JSON if statistics:
             return json.statistics(report)
         case _ if statistics:
-            return text.statistics(report, colour=colour)
+            return text.statistics(report, colour=to_terminal and is_colourful())
         case Format.CONCISE:
             return concise.render(report)
         case Format.JSON:
@@ -491,18 +589,16 @@ def _rendered(report: Report, output_format: Format, run: Run, *, colour: bool, 
         case Format.GITLAB:
             return gitlab.render(report)
         case Format.JUNIT:
-            return junit.render(report, run.fail_on)
-    return text.render(report, colour=colour, summary=not quiet)
+            return junit.render(report)
+    return text.render(report, look=look() if to_terminal else text.PLAIN, summary=not quiet, verbose=verbose)
 
 
-def _status(report: Report, run: Run) -> int:
+def _status(report: Report, run: Run, sifted: Sifted) -> int:
     for failure in dict.fromkeys(map(str, run.failures)):
         say(f"internal error, please report it: {failure}")
     if run.failures or any(place.rule == UNREADABLE for place in report.places):
         return FAILED
-    if run.fail_on is None:
-        return CLEAN
-    return FOUND if any(place.severity >= run.fail_on for place in report.places) else CLEAN
+    return FOUND if run.fails(sifted.findings) else CLEAN
 
 
 def _status_of_patch(status: int, changes: Sequence[Change]) -> int:
@@ -527,21 +623,26 @@ def _write(file: Path, text: str) -> None:
         fail(f"cannot write {file}: {(error.strerror or str(error)).lower()}")
 
 
-def _summary(run: Run, before: Reading, fixed: Fixed, left: Sifted, changes: list[Change], *, would: bool) -> str:
+def _summary(run: Run, before: Reading, fixed: Fixed, left: Sifted, also: list[str], *, would: bool) -> str:
     from .report import text
 
     names = {entry.id: entry.name for entry in run.catalog.entries}
     applied = {run.show(path): rules for path, rules in fixed.applied.items()}
-    gone = len(run.check(before).findings) - len(left.findings)
+    gone = len(run.within(run.check(before)).findings) - len(left.findings)
     settled = gone - sum(rules.total() for rules in fixed.applied.values())
+    return text.fixes(applied, map(run.show, fixed.created), names, settled=settled, left=len(left.findings), also=also, would=would)
+
+
+def _beside(run: Run, before: Reading, fixed: Fixed, changes: list[Change]) -> list[str]:
+    """What has to be done beside the code that was written."""
     # A file from standard input gets none.
     also = [line for new in fixed.created for line in run.unshipped(new, fixed.project.importers(new))]
-    also += [f"not inside: {run.show(new)} {run.outside(new, fixed.project)}" for new in fixed.created if run.inline]
+    also += [f"not inside: {run.show(new)} {run.outside(new, fixed.project)}" for new in fixed.created if run.is_inline(new)]
     also += [f"delete {run.show(change.path)}: nothing is left in it" for change in changes if change.before and not change.after.strip()]
     if run.flags.stdin is None:
         also += run.locked(changes)
         also += run.above(before) if changes else []
-    return text.fixes(applied, map(run.show, fixed.created), names, settled=settled, left=len(left.findings), also=also, would=would)
+    return also
 
 
 def _tell_what_is_left(run: Run, fixed: Fixed, report: Report) -> None:
@@ -568,6 +669,38 @@ def _print_patch(run: Run, changes: list[Change]) -> None:
         sys.stdout.write("".join(map(text.diff, patches)))
     else:
         print_bytes(b"".join(patches))
+
+
+def _forbidden(run: Run, before: Reading, after: Reading) -> set[str]:
+    """The files that stay as they are where only some may be written: the others, and what needs one of them."""
+    for path in run.flags.write:
+        if not os.path.lexists(path):
+            fail(f"no such file or folder: {path}")
+    forbidden = run.forbidden(before, after, run.changes(before, after))
+    for path, needed in sorted(forbidden.items()):
+        if needed and path in before.data and run.may_write(path):
+            say(f"{run.show(path)} stays as it is: it would have to change together with {run.show(needed)}, which is not among --paths")
+    return {*forbidden}
+
+
+def _commit_all(made: Made) -> Series:
+    """Commits the changes package by package; the series that they are part of, for an earlier run may have begun it."""
+    from . import commits
+
+    try:
+        root = commits.tree_of(made.changes) if made.changes else commits.tree_at(made.run.root)
+        start = commits.head(root)
+        planned = made.commits()
+        for number, wanted in enumerate(planned):
+            with uninterrupted():
+                try:
+                    commits.make(root, wanted)
+                except commits.NotCommitted as error:
+                    more = f"; {number} of {len(planned)} packages are committed, and another run goes on from there" if number else ""
+                    fail(f"{error}{more}")
+        return commits.series(root, start)
+    except commits.NotCommitted as error:
+        fail(str(error))
 
 
 def _refuse_unsaved(run: Run, changes: list[Change], *, allow_dirty: bool) -> None:

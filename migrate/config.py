@@ -50,12 +50,17 @@ def load(start: Path) -> Config:
     Raises ConfigError.
     """
     start = start.resolve()
-    for folder in (start, *start.parents):
-        for name in (OWN_FILE, SHARED_FILE):
-            file = folder / name
-            if file.is_file() and (config := _config(file)) is not None:
-                return config
-    return Config(base=start)
+    found = (config for folder in (start, *start.parents) if (config := of_folder(folder)) is not None)
+    return next(found, Config(base=start))
+
+
+def of_folder(folder: Path) -> Config | None:
+    """The configuration that a folder itself holds. Raises ConfigError."""
+    for name in (OWN_FILE, SHARED_FILE):
+        file = folder / name
+        if file.is_file() and (config := _config(file)) is not None:
+            return config
+    return None
 
 
 def load_file(file: Path) -> Config:

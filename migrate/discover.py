@@ -50,6 +50,16 @@ class Exclude:
     base: str = "."
 
 
+def leaves_out(exclude: Exclude, location: str) -> bool:
+    """Whether patterns leave out a file (absolute path), or a folder around it."""
+    layer = _layer(exclude.base, exclude.patterns)
+    parts = location[len(layer.base) :].split(os.sep)
+    if not location.startswith(layer.base):
+        return False
+    folders = (f"{layer.base}{os.sep.join(parts[:end])}" for end in range(1, len(parts)))
+    return bool(layer.decides(location, folder=False)) or any(layer.decides(folder, folder=True) for folder in folders)
+
+
 def root_of(paths: Sequence[str]) -> str:
     """The folder that a run's paths are relative to: the working folder, unless a path lies outside of it. Raises NotFound."""
     here, common = os.getcwd(), common_folder(paths)

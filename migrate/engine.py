@@ -11,9 +11,9 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from functools import cache, cached_property, partial
-from typing import NoReturn
+from typing import NamedTuple, NoReturn
 
-from . import selection
+from . import needed, selection
 from .accept import Acceptance
 from .bystanders import Bystanders
 from .catalog import Catalog
@@ -31,8 +31,6 @@ from .source import Source, Span
 
 # Wiring, deleting and importing need two or three; ten means that two fixes undo each other.
 MAX_ROUNDS = 10
-# One statement can lose at most all its names; every pass removes at least one.
-_MAX_PASSES = 20
 
 
 class InternalError(Exception):
@@ -53,6 +51,23 @@ class Dropped:
     reason: str
 
 
+class Made(NamedTuple):
+    """What one fix has done to a text: its rule ("" for a sweep), its edits, and the imports that these need."""
+
+    rule: str
+    edits: tuple[Edit, ...]
+    imports: frozenset[Import]
+
+
+class Step(NamedTuple):
+    """One rewriting of a file. `after` has the edits made, and imports added and taken away for them."""
+
+    path: str
+    before: Source
+    made: tuple[Made, ...]
+    after: Source
+
+
 @dataclass(frozen=True, slots=True)
 class Fixed:
     """What `fix` would write, and what it leaves. All paths are relative to the run's root."""
@@ -63,6 +78,15 @@ class Fixed:
     remaining: list[Finding]  # findings of the project as it would be
     applied: Mapping[str, Counter[str]]  # path -> rule id -> fixes made
     dropped: tuple[Dropped, ...]
+    steps: tuple[Step, ...] = ()  # in order, of all files of code that were there before
+
+
+Eras = Era | Callable[[str], Era]
+"""One era for all files, or what tells that of each by its path."""
+
+
+def _era_at(era: Eras, path: str) -> Era:
+    return era if isinstance(era, Era) else era(path)
 
 
 def _raise(error: InternalError) -> NoReturn:
@@ -80,7 +104,7 @@ def _beside(project: Project) -> Mapping[str, FileFacts]:
 def check(
     project: Project,
     catalog: Catalog,
-    era: Era = Era.DUAL,
+    era: Eras = Era.DUAL,
     *,
     select: Sequence[str] = (),
     ignore: Sequence[str] = (),
@@ -108,7 +132,7 @@ def check(
                 if entry.id in active:
                     try:
                         if entry.id not in asked:
-                            asked[entry.id] = catalog.module(entry).check, Context(entry, file, project, era, aim)
+                            asked[entry.id] = catalog.module(entry).check, Context(entry, file, project, _era_at(era, path), aim)
                         ask, ctx = asked[entry.id]
                         new = [*ask(fact, ctx)]
                         if any(finding.applicability is not Applicability.MANUAL for finding in new):
@@ -129,7 +153,7 @@ def check(
 def fix(
     project: Project,
     catalog: Catalog,
-    era: Era = Era.DUAL,
+    era: Eras = Era.DUAL,
     *,
     unsafe: bool = False,
     select: Sequence[str] = (),
@@ -228,7 +252,7 @@ class _Fixing:
         self,
         project: Project,
         catalog: Catalog,
-        era: Era,
+        era: Eras,
         aim: Aim,
         find: Callable[..., list[Finding]],
         threshold: Applicability,
@@ -251,6 +275,7 @@ class _Fixing:
         self.wanted_by: defaultdict[str, set[str]] = defaultdict(set)
         self.applied: defaultdict[str, Counter[str]] = defaultdict(Counter)
         self.dropped: list[Dropped] = []
+        self.steps: list[Step] = []
         self.tried: set[Finding] = set()
         self.trees: dict[str, Tree] = {}
         self.swept: set[str] = set()
@@ -286,6 +311,7 @@ class _Fixing:
             remaining=sorted({*self._remaining(), *beside}, key=_order),
             applied={path: count for path, count in self.applied.items() if count},
             dropped=(*refused, *self.dropped),
+            steps=tuple(self.steps),
         )
 
     def _left(self, finding: Finding) -> Finding:
@@ -395,6 +421,7 @@ class _Fixing:
                 if accepted:
                     changed[path] = Counter(group.finding.rule for group in accepted if group.finding is not None)
                     fixed |= {group.finding for group in accepted if group.finding is not None}
+                    self._keep_step(file, accepted, new)
                     read_anew += [new, *self._create(path, accepted)]
                     self.applied[path] += changed[path]
         before = self.project
@@ -402,6 +429,10 @@ class _Fixing:
             self.project = self.project.replace(read_anew)
             self._keep(findings_of_all, fixed, before)
         return changed
+
+    def _keep_step(self, before: FileFacts, groups: Iterable[_Group], after: FileFacts) -> None:
+        made = (Made(group.finding.rule if group.finding is not None else "", group.edits, group.imports) for group in groups)
+        self.steps.append(Step(after.source.path, before.source, tuple(made), after.source))
 
     def _is_last(self, finding: Finding) -> bool:
         entry = self.catalog.rule(finding.rule)
@@ -426,7 +457,7 @@ class _Fixing:
             module = self.catalog.module(entry) if entry is not None else None
             if entry is None or not hasattr(module, "fix") or finding.fact is None:
                 continue
-            ctx = Context(entry, file, self.project, self.era, self.aim)
+            ctx = Context(entry, file, self.project, _era_at(self.era, file.source.path), self.aim)
             try:
                 wishes = list(module.fix(finding.fact, self._tree(file.source), ctx))  # type: ignore[union-attr]
             except (Unwritable, RecursionError) as error:
@@ -489,7 +520,7 @@ class _Fixing:
             return str(error)
 
     def _accepted(self, file: FileFacts, source: Source) -> FileFacts | str:
-        source = self._without_unused(file.source, source)
+        source = needed.without_unused(file.source, source, self.acceptance.names)
         tree = Tree(source)
         others = (other for path, other in self.project.files.items() if path != source.path)
         if objection := self.acceptance.objection(file, tree, others):
@@ -498,34 +529,8 @@ class _Fixing:
         return read(source)
 
     def _with_imports(self, source: Source, groups: Sequence[_Group]) -> Source:
-        from .rewrite import imports
-
         needs = {need for group in groups for need in group.imports}
-        if not needs or not _parses(source):
-            return source
-        folder = source.path.rpartition("/")[0]
-        around = folder and f"{folder}/"
-        beside = (*self.project.files, *self.beside, *(new.path for new in _files(groups)))
-        local = {path[len(around) :].partition("/")[0].removesuffix(".py") for path in beside if path.startswith(around)}
-        local |= {file.module.partition(".")[0] for file in self.project.files.values()}
-        return replace(source, text=edits.apply(source.utf8, imports.add(Tree(source), needs, local=local)).decode("utf-8"))
-
-    def _without_unused(self, before: Source, source: Source) -> Source:
-        """Without the imports that the edits have made useless."""
-        from .rewrite import imports
-
-        for _ in range(_MAX_PASSES):
-            if not _parses(source):
-                break
-            now, formerly = self.acceptance.names(source), self.acceptance.names(before)
-            unused = now.unused_imports - formerly.unused_imports
-            if formerly.has_star:  # what it brought others may ask for, and it has a name of its own now
-                unused -= {(scope, name) for scope, name in unused if not scope and name not in formerly.bound}
-            removals = list(imports.remove(Tree(source), unused)) if unused else []
-            if not removals:
-                break
-            source = replace(source, text=edits.apply(source.utf8, removals).decode("utf-8"))
-        return source
+        return needed.with_needs(source, needs, self.project, (*self.beside, *(new.path for new in _files(groups))))
 
     def _tree(self, source: Source) -> Tree:
         tree = self.trees.get(source.path)
@@ -550,7 +555,7 @@ class _Fixing:
             return f"{new.path} exists already"
         if obstacle := self.obstacle(new.path):
             return obstacle
-        return "" if _parses(Source(new.path, new.text)) else f"{new.path} would not parse"
+        return "" if needed.parses(Source(new.path, new.text)) else f"{new.path} would not parse"
 
     def _create(self, path: str, groups: Iterable[_Group]) -> Iterator[FileFacts]:
         for new in _files(groups):
@@ -565,7 +570,7 @@ class _Fixing:
 
     def _sweep(self) -> dict[str, Counter[str]]:
         """Takes away what only deleted code used, where only the new era is served. It counts for no rule."""
-        if self.era is not Era.MODERN:
+        if self.era is Era.DUAL:
             return {}
         changed: dict[str, Counter[str]] = {}
         self._take_in()
@@ -574,11 +579,12 @@ class _Fixing:
         for path in dict.fromkeys([*touched, *(imported for importer in touched for imported in self.start.imports(importer))]):
             file = self.project.files[path]
             # What a rule has written as a whole holds nothing that deleted code has left.
-            if path not in self.wanted_by and (groups := self._unused(file)):
+            if path not in self.wanted_by and _era_at(self.era, path) is Era.MODERN and (groups := self._unused(file)):
                 new, accepted = self._best(file, groups)
                 if accepted and new.source.text != file.source.text:
                     changed[path] = Counter()
                     self.swept.add(path)
+                    self._keep_step(file, accepted, new)
                     self.project = self.project.replace([new])
         return changed
 
@@ -589,7 +595,7 @@ class _Fixing:
             self.asked.add(path)
             file = self.start.files[path]
             for source in self.silent(path, (*file.imports.values(), *file.hidden)):
-                if source.path not in self.start.files and _parses(source):
+                if source.path not in self.start.files and needed.parses(source):
                     found[source.path] = read(source)
         if found:
             self.taken_in |= found
@@ -666,6 +672,7 @@ class _Fixing:
         taken_back = self._connected(changed)
         for path in taken_back:
             self.applied.pop(path, None)
+        self.steps = [step for step in self.steps if step.path not in taken_back]
         needless = {path for path in self.created if self.wanted_by[path] <= taken_back}
         self.created -= needless
         files = {**self.project.files, **{path: self.start.files[path] for path in taken_back}}
@@ -738,7 +745,7 @@ def _likeness(old: Source, line: int, new: Source, row: int) -> float:
 def _taken_name(before: Source, after: Source, groups: Iterable[_Group]) -> str:
     """Why a name cannot be imported: the module, or a function that is to use it, means something else by it."""
     wanting = [group for group in groups if group.imports]
-    if not wanting or not _parses(after):
+    if not wanting or not needed.parses(after):
         return ""
     tree = parse(before)[0]
     old, new = bound_to(tree), bound_to(parse(after)[0])
@@ -770,11 +777,3 @@ def _is_same(one: str, other: str) -> bool:
 
 def _files(groups: Iterable[_Group]) -> Iterator[NewFile]:
     return (new for group in groups for new in group.files)
-
-
-def _parses(source: Source) -> bool:
-    try:
-        parse(source)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return False
-    return True

@@ -37,6 +37,15 @@ def write_together(changes: Iterable[Change]) -> None:
         made.append(change)
 
 
+def restore(changes: Iterable[Change]) -> None:
+    """Gives files back the bytes that they had before, and takes new ones away, whatever has become of them meanwhile. Raises OSError."""
+    for change in changes:
+        if change.before is not None:
+            write(Path(change.location), change.before)
+        elif os.path.lexists(change.location):
+            os.unlink(change.location)
+
+
 def _take_back(change: Change) -> None:
     if change.before is None:
         os.unlink(change.location)

@@ -116,6 +116,17 @@ class Entry:
     early: bool = False
     # It goes by what the code is like in the end: its fixes come when all others have had their turn.
     last: bool = False
+    group: str = ""  # the commit of a series that its fixes go with; "" for that of its pack
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """What one commit of a series holds: the fixes of rules that a reader wants to see together."""
+
+    name: str
+    title: str  # the subject of the commit
+    why: str
+    packs: tuple[str, ...]
 
 
 class Rule(Protocol):

@@ -10,8 +10,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from . import baseline, catalog, config, discover, engine, house, inline, locks, reading, selection
+from . import baseline, catalog, config, discover, engine, house, inline, locks, reading, selection, units
 from .baseline import BaselineError, Key
+from .config import Config
 from .discover import Exclude, File, Unreadable
 from .engine import Fixed, InternalError
 from .facts.gates import BOUNDARY_MODULE
@@ -29,6 +30,7 @@ from .rule import Aim, Applicability, Era, Finding
 from .sieve import Sieve, Sifted
 from .source import Source, decode
 from .suppress import is_commented
+from .units import Packages
 
 SAFE = Applicability.SAFE
 
@@ -50,6 +52,7 @@ class Flags:
     tracked: bool = False  # of folders, only what git tracks
     inline: bool | None = None
     hold: bool = False  # only bound what the code needs to the release that it is written for
+    write: tuple[str, ...] = ()  # the files and folders that `fix` may write; all if there is none
 
 
 class Run:
@@ -60,30 +63,75 @@ class Run:
         self.flags = flags
         self.root = discover.root_of(flags.paths)
         self.config = config.load_file(flags.config) if flags.config else config.load(Path(discover.common_folder(flags.paths)))
+        # The settings of each folder that was asked about: those of the nearest file upwards.
+        self._configs: dict[str, Config] = {os.path.abspath(discover.common_folder(flags.paths)): self.config}
         self.era = flags.era or self.config.era
-        self.fail_on = self.config.fail_on if flags.fail_on is None else config.FAIL_ON[flags.fail_on]
         self.catalog = catalog.load()
         self.entries = {entry.id: entry for entry in self.catalog.entries}
-        self.baseline = flags.baseline or self.config.baseline
-        self.inline = self.config.inline if flags.inline is None else flags.inline
-        # As in ruff: a selection on the command line replaces the settings, an ignore alone adds to them.
-        chosen = (flags.select, flags.ignore) if flags.select else (self.config.select, (*self.config.ignore, *flags.ignore))
-        self.select, self.ignore = (house.HELD, ()) if flags.hold else chosen
+        self.select, self.ignore = self._selection(self.config)
         self.aim = Aim.HOLD if flags.hold else Aim.MOVE
-        self.sieve = self._sieve(accept=accept)
+        self._accepts, self._is_alone = accept, False
+        self.sieve = self._sieve()
+        self.packages = Packages(os.path.abspath(self.root))
         self.failures: list[InternalError] = []
 
     def read(self, tick: Callable[[int], None]) -> Reading:
         """All files of the run, linked; `tick` is told how many were read so far. Raises NotFound."""
         above = [os.path.abspath(path) for path in self.flags.paths]
-        return reading.gather(self._contents(tick), self.entries[house.UNREADABLE], above, os.path.abspath(self.root))
+        read = reading.gather(self._contents(tick), self.entries[house.UNREADABLE], above, os.path.abspath(self.root))
+        if len(self._all_configs()) > 1:
+            # Every rule runs that one of the settings wants, and each file hears of those that its own settings want.
+            chosen = frozenset[str]().union(*(self._chosen(one) for one in self._all_configs()))
+            self.select, self.ignore = tuple(sorted(chosen)), ()
+            self.sieve = self._sieve()
+        return read
+
+    def config_at(self, path: str) -> Config:
+        """The settings of a file: those of the nearest file upwards that has some. Raises ConfigError."""
+        return self.config if self.flags.config else self._config_of(os.path.dirname(os.path.abspath(self.location(path))))
+
+    def era_at(self, path: str) -> Era:
+        """The clients that a file is for."""
+        return self.flags.era or self.config_at(path).era
+
+    def is_inline(self, path: str) -> bool:
+        """Whether a new module goes into the script itself."""
+        wanted = self.config_at(path).inline if self.flags.inline is None else self.flags.inline
+        return wanted and not self._is_alone
+
+    def fails(self, findings: Iterable[Finding]) -> bool:
+        """Whether one of these is as severe as its file's settings, or the command line, find too much."""
+        return any((least := self._fail_on(finding.path)) is not None and finding.severity >= least for finding in findings)
+
+    def _fail_on(self, path: str) -> config.FailOn:
+        return self.config_at(path).fail_on if self.flags.fail_on is None else config.FAIL_ON[self.flags.fail_on]
+
+    def _config_of(self, folder: str) -> Config:
+        if folder not in self._configs:
+            outer = os.path.dirname(folder)
+            own = config.of_folder(Path(folder)) if outer != folder else None
+            self._configs[folder] = own or (self._config_of(outer) if outer != folder else self.config)
+        return self._configs[folder]
+
+    def _all_configs(self) -> list[Config]:
+        return [*{id(one): one for one in (self.config, *self._configs.values())}.values()]
+
+    def _selection(self, settings: Config) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """What is selected and ignored. As in ruff a selection on the command line replaces the settings, an ignore alone adds to them."""
+        if self.flags.hold:
+            return house.HELD, ()
+        return (self.flags.select, self.flags.ignore) if self.flags.select else (settings.select, (*settings.ignore, *self.flags.ignore))
+
+    def _chosen(self, settings: Config) -> frozenset[str]:
+        return selection.choose(self.catalog.entries, *self._selection(settings))
 
     def check(self, read: Reading) -> Sifted:
         """The findings of what was read; those that a boundary would settle are called safe to fix where `fix` can put one."""
         sifted = self._sifted(read, self._found(read.project))
         findings = foretold(sifted.findings, read.project, self._found, self.entries)
         findings = [self._shipped(finding, read.project) for finding in findings]
-        if self.era is Era.MODERN and any(isinstance(finding.fact, Dispatcher) and finding.applicability is SAFE for finding in findings):
+        wired = (finding for finding in findings if isinstance(finding.fact, Dispatcher) and finding.applicability is SAFE)
+        if any(self.era_at(finding.path) is Era.MODERN for finding in wired):
             findings = self._without_deleted(findings, read)
         return sifted._replace(findings=findings)
 
@@ -92,7 +140,7 @@ class Run:
         return engine.fix(
             read.project,
             self.catalog,
-            self.era,
+            self._eras,
             unsafe=unsafe,
             select=self.select,
             ignore=self.ignore,
@@ -110,7 +158,7 @@ class Run:
         made = self.fix(before, unsafe=unsafe)
         carried = self._carried(made, before)
         if self.flags.stdin is not None and {*made.created} - self._inside(made.project, carried):
-            self.inline = False  # the script cannot carry it, and nothing lies beside standard input
+            self._is_alone = True  # the script cannot carry it, and nothing lies beside standard input
             made = self.fix(before, unsafe=unsafe)
             carried = before.carried
         # What was inside becomes a file where a further server cannot carry it.
@@ -121,7 +169,7 @@ class Run:
     def _carried(self, made: Fixed, before: Reading) -> Mapping[str, Mapping[str, Carried]]:
         """The scripts that have a module inside, or are to get one: all that import it, or none of them."""
         wanted = _modules_inside(before.carried) - before.data.keys()
-        wanted |= {path for path in made.created if PurePosixPath(path).name in inline.MODULES and self.inline}
+        wanted |= {path for path in made.created if PurePosixPath(path).name in inline.MODULES and self.is_inline(path)}
         found = {path: dict(modules) for path, modules in before.carried.items()}
         for beside in sorted(wanted):
             name, module = PurePosixPath(beside).name, made.project.files[beside].source.text
@@ -159,7 +207,7 @@ class Run:
         return inline.join(files[path].source, {name: files[inline.module_beside(path, name)].source.text for name in carried}, carried)
 
     def _obstacle(self, path: str, read: Reading) -> str:
-        if self.flags.stdin is not None and self.inline and PurePosixPath(path).name in inline.MODULES:
+        if self.flags.stdin is not None and self.is_inline(path) and PurePosixPath(path).name in inline.MODULES:
             return ""
         if self.flags.stdin is not None:
             return f"{path} cannot be written beside standard input, which is one file alone"
@@ -225,6 +273,34 @@ class Run:
             fixed,
             created={path: text for path, text in fixed.created.items() if path not in paths},
             applied={path: rules for path, rules in fixed.applied.items() if path not in paths},
+            texts={path: text for path, text in fixed.texts.items() if path not in paths},
+            project=project,
+            steps=tuple(step for step in fixed.steps if step.path not in paths),
+        )
+
+    def may_write(self, path: str) -> bool:
+        """Whether a file is among those that a run may write and tells of."""
+        location = os.path.abspath(self.location(path))
+        allowed = map(os.path.abspath, self.flags.write)
+        return not self.flags.write or any(location == one or location.startswith(one.rstrip(os.sep) + os.sep) for one in allowed)
+
+    def forbidden(self, before: Reading, after: Reading, changes: list[Change]) -> dict[str, str]:
+        """The changes that must not be written, by path, each with the file that stands in its way: one that it needs, "" for itself."""
+        kept = {change.path: change.before is None or self.may_write(change.path) for change in changes}
+        found = {path: "" for path, allowed in kept.items() if not allowed}
+        todo = [*found]
+        while todo:
+            path = todo.pop()
+            for other in units.needing(path, [one for one in kept if one not in found], before.project, after.project):
+                found[other] = found[path] or path
+                todo.append(other)
+        return found
+
+    def within(self, sifted: Sifted) -> Sifted:
+        """The findings of the files that a run may write."""
+        kept = [number for number, finding in enumerate(sifted.findings) if self.may_write(finding.path)]
+        return sifted._replace(
+            findings=[sifted.findings[number] for number in kept], fingerprints=[sifted.fingerprints[number] for number in kept]
         )
 
     def unshipped(self, new: str, users: Iterable[str]) -> list[str]:
@@ -245,7 +321,7 @@ class Run:
         found = engine.check(
             seen,
             self.catalog,
-            self.era,
+            self._eras,
             select=self.select,
             ignore=self.ignore,
             aim=self.aim,
@@ -291,6 +367,7 @@ class Run:
                 Silenced(show(path), comment.line, comment.rules, comment.reason, number) for path, comment, number in sifted.suppressions
             ),
             baselined=sifted.baselined,
+            least={show(path): self._fail_on(path) for path in {finding.path for finding in findings}},
             stale=tuple(Stale(show(key.path), key.rule) for key in sifted.stale),
         )
 
@@ -316,12 +393,19 @@ class Run:
         if not isinstance(finding.fact, Dispatcher) or finding.applicability is not SAFE or self.flags.stdin is not None:
             return finding
         new = str(PurePosixPath(finding.path).with_name(BOUNDARY_MODULE))
-        more = self.unshipped(new, [finding.path]) if new not in project.files and not self.inline else []
+        more = self.unshipped(new, [finding.path]) if new not in project.files and not self.is_inline(finding.path) else []
         return dataclasses.replace(finding, hint="; ".join([finding.hint, *more]))
 
     def _found(self, project: Project, *without: str) -> list[Finding]:
         ignore = (*self.ignore, *without)
-        return engine.check(project, self.catalog, self.era, select=self.select, ignore=ignore, aim=self.aim, on_error=self.failures.append)
+        return engine.check(
+            project, self.catalog, self._eras, select=self.select, ignore=ignore, aim=self.aim, on_error=self.failures.append
+        )
+
+    @property
+    def _eras(self) -> engine.Eras:
+        several = self.flags.era is None and len({one.era for one in self._all_configs()}) > 1
+        return self.era_at if several else self.era
 
     def _sifted(self, read: Reading, findings: Iterable[Finding]) -> Sifted:
         # What a boundary settles, a comment may have kept before; the comment still says what it said.
@@ -361,6 +445,8 @@ class Run:
                 continue
             if isinstance(item, Unreadable):
                 yield item
+            elif self._is_left_out(item):
+                continue
             else:
                 data = discover.read(item)
                 if not isinstance(data, Unreadable):
@@ -378,13 +464,31 @@ class Run:
         named = [path for path in paths if not os.path.isdir(path)]
         return frozenset(named).union(*(worktree.tracked(path) for path in paths if os.path.isdir(path)))
 
-    def _sieve(self, *, accept: bool) -> Sieve:
-        ignored = selection.per_file(self.config.per_file_ignores, self.catalog.entries)
+    def _is_left_out(self, file: File) -> bool:
+        """Whether the settings of a folder inside leave a file out; those that hold for all were asked on the way there."""
+        settings = self.config_at(file.path)
+        if settings is self.config or not settings.exclude or file.location in map(os.path.abspath, self.flags.paths):
+            return False
+        return discover.leaves_out(Exclude(settings.exclude, str(settings.base)), file.location)
+
+    def _sieve(self) -> Sieve:
+        active = selection.choose(self.catalog.entries, self.select, self.ignore)
+        configs = self._all_configs()
+        silent = {id(one): active - self._chosen(one) if len(configs) > 1 else frozenset[str]() for one in configs}
+        ignored = {id(one): selection.per_file(one.per_file_ignores, self.catalog.entries) for one in configs}
+
+        def ignored_in(path: str) -> frozenset[str]:
+            settings = self.config_at(path)
+            one = id(settings) if id(settings) in silent else id(self.config)
+            return silent[one] | ignored[one](_relative_to(self.location(path), settings.base))
+
+        baselines = [self.flags.baseline] if self.flags.baseline else [one.baseline for one in configs]
+        accepted = (key for file in dict.fromkeys(baselines) if file for key in self._accepted(file)) if self._accepts else ()
         return Sieve(
             entries=self.entries,
-            active=selection.choose(self.catalog.entries, self.select, self.ignore),
-            ignored_in=lambda path: ignored(_relative_to(self.location(path), self.config.base)),
-            accepted=frozenset(self._accepted(self.baseline)) if accept and self.baseline else frozenset(),
+            active=active,
+            ignored_in=ignored_in,
+            accepted=frozenset(accepted),
             reasons=self.config.require_reasons,
         )
 

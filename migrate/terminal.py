@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import sys
 import time
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import NoReturn
+from dataclasses import astuple
+from typing import TYPE_CHECKING, NoReturn
 
 from .report.model import visible
+
+if TYPE_CHECKING:
+    from .report.text import Glyphs, Look
 
 # Exit statuses, as ruff's; the last one is the shell's for SIGINT.
 CLEAN, FOUND, FAILED, INTERRUPTED = 0, 1, 2, 130
@@ -76,8 +81,34 @@ class Progress:
 
 
 def is_colourful() -> bool:
-    """Whether standard output wants colours."""
-    return sys.stdout.isatty() and "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb"
+    """Whether standard output wants colours. `NO_COLOR` goes before `FORCE_COLOR`; an empty one says nothing."""
+    if os.environ.get("NO_COLOR"):
+        return False
+    return bool(os.environ.get("FORCE_COLOR")) or (sys.stdout.isatty() and os.environ.get("TERM") != "dumb")
+
+
+def look() -> Look:
+    """How a report looks on standard output: frames of lines where a terminal can show them, and nothing that one cannot elsewhere."""
+    from .report.text import ASCII, LINES, Look
+
+    if not sys.stdout.isatty():
+        return Look(colour=is_colourful())
+    return Look(is_colourful(), LINES if _can_show(LINES) else ASCII, shutil.get_terminal_size().columns)
+
+
+def _can_show(glyphs: Glyphs) -> bool:
+    if os.environ.get("TERM") in ("dumb", "linux"):  # the console of Linux has no such font
+        return False
+    try:
+        "".join(map(str, astuple(glyphs))).encode(sys.stdout.encoding or "ascii")
+    except (UnicodeEncodeError, LookupError):
+        return False
+    return True
+
+
+def width() -> int:
+    """The cells of a line of words on standard output, 100 at most, which is what people like to read; 0 where that is no terminal."""
+    return min(shutil.get_terminal_size().columns, 100) if sys.stdout.isatty() else 0
 
 
 def print_bytes(data: bytes) -> None:

@@ -1,8 +1,9 @@
-"""Writes rules/README.md from the catalog and the fixtures: `python tests/rules_page.py`."""
+"""Writes rules/README.md from the catalog and the fixtures: `python tests/rules_page.py`. The site has a page for each rule, made by `rule`."""
 
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,12 +12,15 @@ from mcp_migrate import catalog
 from mcp_migrate.rule import Entry, Era
 
 PAGE = Path(__file__).parent.parent / "rules/README.md"
+_SDK = ("mcp2", "deps")  # packs about the official SDK
+_LINK = "../"
 _PACKS = {
     "engine": "The engine itself",
     "removed": "Removed in 2026-07-28",
     "changed": "Changed in 2026-07-28",
     "added": "Added in 2026-07-28",
     "deprecated": "Deprecated",
+    "mcp2": "Code on the official SDK, from version 1 to 2",
     "deps": "Dependency files, for the official SDK 2",
 }
 _LANGUAGES = {"py": "python", "toml": "toml", "yml": "yaml"}
@@ -25,22 +29,23 @@ _FIX = {
     "sometimes": "`fix` mends what it can prove; the rest is for a human",
     "never": "There is no fix; the finding says what to do",
 }
-_INTRO = """# Rules
-
-Generated from the catalog and the fixtures by `python tests/rules_page.py`; do not edit.
-
-*error*: does not work, or silently works differently, under 2026-07-28. *warning*: deprecated, or unstamped results in a
+INTRO = """*error*: does not work, or silently works differently, under 2026-07-28. *warning*: deprecated, or unstamped results in a
 server that is legacy only. *note*: advice. A fix is *safe* (applied by `fix`), *unsafe* (applied with `--unsafe-fixes`) or
 *manual* (no edit; we say what to do). Legacy code behind a working boundary is settled and gives nothing in the dual era.
 
 `mcp-migrate explain ID` prints the same text; `# mcp-migrate: ignore[ID] -- reason` on the line silences one finding.
 """
+_HEAD = f"""# Rules
+
+Generated from the catalog and the fixtures by `python tests/rules_page.py`; do not edit.
+
+{INTRO}"""
 
 
 def page() -> str:
     """The whole page."""
     entries = catalog.load().entries
-    return "\n".join([_INTRO, *_overview(entries), *(line for pack in _PACKS for line in _pack(pack, entries))]).rstrip("\n") + "\n"
+    return "\n".join([_HEAD, *_overview(entries), *(line for pack in _PACKS for line in _pack(pack, entries))]).rstrip("\n") + "\n"
 
 
 def _overview(entries: tuple[Entry, ...]) -> Iterator[str]:
@@ -60,6 +65,11 @@ def _pack(pack: str, entries: tuple[Entry, ...]) -> Iterator[str]:
 
 def _rule(entry: Entry) -> Iterator[str]:
     yield f"### {entry.id} `{entry.name}`\n"
+    yield from rule(entry, _LINK)
+
+
+def rule(entry: Entry, link: str) -> Iterator[str]:
+    """What is to be said of a rule, below its heading; `link` leads to the root of the repository, if anything does."""
     yield f"{entry.title}. Severity: {entry.severity.word}.\n"
     yield f"**Why.** {entry.why}\n"
     yield f"**Instead.** {entry.instead}\n"
@@ -67,9 +77,24 @@ def _rule(entry: Entry) -> Iterator[str]:
     yield f"**Fix.** {_FIX[entry.fix]}{_safety(found)}.\n"
     if entry.spec != "none":
         yield f"**Source.** {entry.spec}\n"
+    if found:
+        yield f"**Checked.** {len(found)} {'fixture' if len(found) == 1 else 'fixtures'}, {_against(entry)}.\n"
     shown = [case for case in found if _changes(case)] or [case for case in found if marks(case.before(), Era.DUAL)]
     for example in shown[:1]:
-        yield from _example(example)
+        yield from _example(example, link)
+
+
+def _against(entry: Entry) -> str:
+    """What the fixtures of a rule hold for."""
+    if entry.pack not in _SDK:
+        return "for revision 2026-07-28"
+    return f"for mcp {' and '.join(map(installed, (1, 2)))}"
+
+
+def installed(major: int) -> str:
+    """The version of the SDK that the tests of a major run with."""
+    (version,) = re.findall(r"^mcp==(\S+)$", (PAGE.parent.parent / f"tests/sdk-v{major}.txt").read_text(encoding="utf-8"), re.MULTILINE)
+    return str(version)
 
 
 def _changes(case: Case) -> bool:
@@ -81,8 +106,9 @@ def _safety(found: list[Case]) -> str:
     return f" ({', '.join(word for word in ('safe', 'unsafe', 'manual') if word in words)})" if words else ""
 
 
-def _example(case: Case) -> Iterator[str]:
-    yield f"Example ([{case.name}](../fixtures/{case.pack}/{case.rule}/{case.name})):\n"
+def _example(case: Case, link: str) -> Iterator[str]:
+    place = f"fixtures/{case.pack}/{case.rule}/{case.name}"
+    yield f"Example ([{case.name}]({link}{place})):\n" if link else f"Example (`{place}`):\n"
     before = case.before()
     for path, text in before.items():
         if len(before) > 1:

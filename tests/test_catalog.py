@@ -14,7 +14,7 @@ from mcp_migrate import catalog, rule
 from mcp_migrate.catalog import CatalogError
 from mcp_migrate.facts import model, vocabulary
 from mcp_migrate.facts.model import Fact, Ref
-from mcp_migrate.rule import Entry, Severity
+from mcp_migrate.rule import Entry, Group, Severity
 from mcp_migrate.sdk import vocabulary as sdk_vocabulary
 from mcp_migrate.source import Span
 
@@ -270,3 +270,23 @@ def test_two_rules_cannot_share_an_id() -> None:
     other = catalog.parse("removed", "other", GOOD)
     with pytest.raises(CatalogError, match="`MCP999` is taken by removed/one"):
         catalog.build(iter([one, other]))
+
+
+GROUPED = (Group("first", "First", "Because.", ("removed",)), Group("second", "Second", "Because.", ("changed",)))
+
+
+def test_a_rule_goes_with_the_group_of_its_pack_unless_it_names_another() -> None:
+    plain = catalog.parse("removed", "plain", GOOD)
+    moved = catalog.parse("removed", "moved", GOOD.replace("MCP999", "MCP998") + "group: second\n")
+    held = catalog.build(iter([plain, moved]), GROUPED)
+    assert [held.groups[held.group_of(rule)].name for rule in ("MCP999", "MCP998")] == ["first", "second"]
+
+
+def test_a_group_that_is_none_is_named() -> None:
+    with pytest.raises(CatalogError, match="removed/lost: no group is called `third`"):
+        catalog.build(iter([catalog.parse("removed", "lost", GOOD + "group: third\n")]), GROUPED)
+
+
+def test_every_pack_is_in_one_group() -> None:
+    packs = [pack for group in catalog.load().groups for pack in group.packs]
+    assert sorted(packs) == sorted({entry.pack for entry in ENTRIES})

@@ -981,6 +981,68 @@ def test_colours_are_for_terminals_that_want_them(tmp_path, variable):
     assert (b"\x1b[1;31merror[MCP103]" in seen) is not bool(variable)
 
 
+MAIN = "from mcp_migrate.cli import main; main()"
+
+
+def plain(seen: bytes) -> str:
+    """What is read of it, without colours."""
+    return re.sub(r"\x1b\[[0-9;]*m", "", seen.decode()).replace("\r\n", "\n")
+
+
+@pytest.mark.parametrize(
+    ("variables", "frame"),
+    [
+        ({"PYTHONUTF8": "1"}, "╭─▸"),
+        ({"PYTHONUTF8": "1", "NO_COLOR": "1"}, "╭─▸"),
+        ({"PYTHONIOENCODING": "ascii"}, "-->"),
+        ({"PYTHONIOENCODING": "latin-1"}, "-->"),
+        ({"PYTHONUTF8": "1", "TERM": "dumb"}, "-->"),
+        ({"PYTHONUTF8": "1", "TERM": "linux"}, "-->"),
+    ],
+    ids=["UTF-8", "no colour", "ASCII", "Latin-1", "dumb", "console"],
+)
+def test_frames_are_of_lines_where_a_terminal_can_show_them(tmp_path, variables, frame):
+    put(tmp_path, "server.py")
+    _, seen = shown(tmp_path, MAIN, "check", "--select", "ping", **variables)
+    assert f" {frame} server.py:" in plain(seen)
+    assert (b"\x1b[" in seen) is not ("NO_COLOR" in variables or variables.get("TERM") == "dumb")
+
+
+@pytest.mark.parametrize(
+    "command", [["check"], ["check", "--verbose"], ["explain", "MCP103"], ["explain", "Connection closed"], ["guide"]], ids=" ".join
+)
+def test_lines_fit_into_the_terminal(tmp_path, command):
+    put(tmp_path, "server.py")
+    _, seen = shown(tmp_path, MAIN, *command, PYTHONUTF8="1", COLUMNS="60")
+    assert [line for line in plain(seen).splitlines() if len(line) > 60] == []
+
+
+def test_colours_can_be_had_where_no_terminal_is(tmp_path):
+    put(tmp_path, "server.py")
+
+    def said(**variables: str) -> str:
+        return subprocess.run(
+            [sys.executable, "-c", MAIN, "check", "--select", "ping"],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            env={**os.environ, **variables},
+        ).stdout
+
+    assert "\x1b[1;31merror[MCP103]" in said(FORCE_COLOR="1", NO_COLOR="")
+    assert "\x1b[" not in said(FORCE_COLOR="1", NO_COLOR="1")
+    assert "\x1b[" not in said(FORCE_COLOR="", NO_COLOR="")
+
+
+def test_verbose_says_why_once_for_each_rule(run, tmp_path):
+    put(tmp_path, "a.py")
+    put(tmp_path, "b.py")
+    said = run("check", "--select", "ping", "--verbose").out
+    assert said.count("error[MCP103]") == 2
+    assert said.count(" = why: A stateless server keeps no connection alive") == said.count(" = instead: Remove the handler") == 1
+    assert " = why: " not in run("check", "--select", "ping").out
+
+
 def test_a_run_that_takes_long_shows_its_progress_and_takes_it_away_again(tmp_path):
     put(tmp_path, "server.py")
     status, seen = shown(
@@ -1061,3 +1123,69 @@ def test_check_and_fix_name_what_else_has_to_take_the_new_file_along(run, tmp_pa
     (tmp_path / "mcp_stateless.py").unlink()
     assert "also copy" not in run("check").out
     assert "also copy" not in run("fix").out
+
+
+def folders(tmp_path: Path, **settings: str) -> None:
+    """A folder for each name, with the server and with settings of its own where there are some."""
+    for name, text in settings.items():
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "server.py").write_text(SERVER)
+        if text:
+            (tmp_path / name / ".mcp-migrate.toml").write_text(text)
+
+
+def by_folder(done: Done) -> dict[str, set[str]]:
+    """The rules that have findings in each folder."""
+    rules: dict[str, set[str]] = {}
+    for line in done.out.splitlines():
+        if placed := re.match(r"(\w+)/server\.py:\d+.*?(MCP\d+)", line):
+            rules.setdefault(placed[1], set()).add(placed[2])
+    return rules
+
+
+def test_each_folder_is_judged_by_the_nearest_settings(run, tmp_path):
+    folders(tmp_path, plain="", one='select = ["ping"]', without='ignore = ["ping"]', ours='[per-file-ignores]\n"server.py" = ["MCP201"]\n')
+    rules = by_folder(run("check", "--output-format", "concise"))
+    assert rules["one"] == {"MCP103"}
+    assert {"MCP103", "MCP201"} <= rules["plain"]
+    assert rules["without"] == rules["plain"] - {"MCP103"}
+    assert rules["ours"] == rules["plain"] - {"MCP201"}
+
+
+def test_settings_of_a_folder_inside_leave_out_its_own_files_but_not_one_that_is_named(run, tmp_path):
+    folders(tmp_path, plain="", ours='exclude = ["server.py"]\n', other='exclude = ["../plain", "gen/"]\n')
+    (tmp_path / "other/gen").mkdir()
+    (tmp_path / "other/gen/server.py").write_text(SERVER)
+    done = run("check", "--output-format", "concise")
+    assert set(by_folder(done)) == {"plain", "other"}
+    assert "other/gen" not in done.out
+    assert set(by_folder(run("check", "--output-format", "concise", "ours/server.py", "plain"))) == {"ours", "plain"}
+
+
+def test_the_severity_that_fails_is_that_of_the_findings_folder(run, tmp_path):
+    folders(tmp_path, lax='fail-on = "never"\n')
+    assert run("check").status == 0
+    folders(tmp_path, plain="")
+    assert run("check").status == 1
+    assert run("check", "--fail-on", "never").status == 0
+    assert run("check", "lax").status == 0
+
+
+def test_a_baseline_of_a_folder_is_for_that_folder(run, tmp_path):
+    folders(tmp_path, ours="", plain="")
+    run("check", "ours", "--write-baseline", "ours/accepted.json")
+    (tmp_path / "ours/.mcp-migrate.toml").write_text('baseline = "accepted.json"\n')
+    assert set(by_folder(run("check", "--output-format", "concise"))) == {"plain"}
+
+
+def test_a_wrong_setting_in_a_folder_inside_is_said(run, tmp_path):
+    folders(tmp_path, plain="", ours="speed = 3\n")
+    done = run("check")
+    assert done.status == 2
+    assert "ours/.mcp-migrate.toml: unknown key speed" in done.err
+
+
+def test_a_named_file_of_settings_is_for_all(run, tmp_path):
+    folders(tmp_path, plain="", one='select = ["ping"]')
+    (tmp_path / "all.toml").write_text('select = ["MCP201"]\n')
+    assert by_folder(run("check", "--output-format", "concise", "--config", "all.toml")) == {"plain": {"MCP201"}, "one": {"MCP201"}}

@@ -59,11 +59,20 @@ LAYERS: dict[str, set[str]] = {
     "rewrite.adapters": CUT
     | {"facts", "rule", "project", "sdk", "rewrite.homes", "rewrite.module", "rewrite.written"},  # one module serves a project
     "catalog": {"facts.model", "rule"},
+    "symptoms": {"catalog"},
+    "guide": {"catalog", "facts.model", "project"},
     "selection": {"rule"},
     "bystanders": set(),
     "accept": TREE | {"facts", "scope", "bystanders"},
-    "engine": CHECK | {"project", "manifests", "catalog", "selection", "accept", "bystanders", "rewrite", "scope"},
+    "needed": TREE | {"facts", "project", "rewrite.imports", "rule", "scope"},
+    "engine": CHECK | {"project", "manifests", "catalog", "selection", "accept", "bystanders", "needed", "rewrite", "scope"},
+    "pieces": {"source"},
+    # What a fix has done, told again with the work of some rules; it is held against what the engine holds it against.
+    "series": CHECK | TREE | {"project", "catalog", "accept", "bystanders", "needed", "engine", "pieces"},
+    "units": {"rule", "files", "project"},
     "files": set(),
+    "commits": {"files", "worktree"},
+    "pull_request": {"*"},  # what a run gives its reviewers; it writes nothing either
     "forecast": {"source", "facts.model", "rule", "project"},
     "house": {"source", "rule"},
     "suppress": {"source", "rule", "house", "selection"},
@@ -91,7 +100,7 @@ LIBRARIES = {
     "typer": {"cli"},
     "rich": {"cli", "report", "verify"},
     "jsonschema": {"verify"},
-    "yaml": {"catalog", "manifests"},
+    "yaml": {"catalog", "guide", "manifests", "symptoms"},
     "packaging": {"facts"},
     "pathspec": {"discover", "selection"},
 }
@@ -195,9 +204,11 @@ WRITING = {"write_text", "write_bytes", "unlink", "mkdir", "touch", "rename", "r
 WRITING |= {f"os.{name}" for name in ("replace", "rename", "unlink", "remove", "chmod", "chown", "fsync", "mkdir", "makedirs")}
 WRITING |= {"tempfile.mkstemp", "tempfile.mkdtemp", "shutil.copy", "shutil.move", "shutil.rmtree"}
 OPENING = {"open", "os.open", "read_text", "read_bytes", "os.scandir", "os.listdir", "os.walk", "subprocess.run", "subprocess.Popen"}
-# `catalog`, `rewrite.module` and `sdk.api` read what is part of the package; `worktree` asks git.
+# `catalog`, `guide`, `symptoms`, `rewrite.module` and `sdk.api` read what is part of the package; `worktree` asks git, and `commits` has it
+# commit.
 WRITERS = {"cli", "files"}
 OPENERS = {
+    "commits",
     "verify.process",
     "verify.revision",
     "verify.schema",
@@ -205,10 +216,12 @@ OPENERS = {
     "config",
     "discover",
     "files",
+    "guide",
     "rewrite.written",
     "run",
     "sdk.api",
     "shipping",
+    "symptoms",
     "worktree",
 }
 
@@ -222,8 +235,8 @@ def is_writing(called: str, call: ast.Call) -> bool:
 
 def test_only_the_command_line_prints() -> None:
     printing = {module_of(path) for path in CODE for called, _ in calls_of(path) if called in ("print", "print_exc")}
-    # A console that prints into a text makes the table of a proof.
-    assert printing == {"cli", "terminal", "verify.telling"}
+    # A console that prints into a text makes the table of a proof, and a guide for the eyes.
+    assert printing == {"cli", "terminal", "report.guide", "verify.telling"}
 
 
 def test_only_the_command_line_and_its_files_write() -> None:

@@ -52,6 +52,13 @@ def test_the_report_shown_is_what_check_says(monkeypatch, capsys):
     assert [part for part in shown.split("...\n") if part not in said] == []
 
 
+def test_the_explanation_shown_is_what_explain_says(capsys):
+    ((command, shown),) = re.findall(r"```console\n\$ mcp-migrate ([^\n]*)\n(.*?)```", README, re.DOTALL)
+    with pytest.raises(SystemExit):
+        app(command.split())
+    assert capsys.readouterr().out == shown
+
+
 def test_the_settings_shown_are_settings(tmp_path):
     (text,) = re.findall(r"```toml\n(.*?)```", README, re.DOTALL)
     (tmp_path / "pyproject.toml").write_text(text)

@@ -45,6 +45,25 @@ def evil() -> Report:
 # Text
 
 
+def test_a_terminal_shows_frames_of_lines_and_breaks_long_ones():
+    look = text.Look(glyphs=text.LINES, width=60)
+    hint = "what it means is not clear, so that a human has to say which of the codes is right here"
+    report = report_of(at(SERVER, "-32002", CODES, applicability=Applicability.MANUAL, hint=hint))
+    assert (
+        text.render(report, look=look, summary=False)
+        == """\
+app/server.py: 1 finding
+warning[MCP201] `error_code` is gone
+  ╭─▸ app/server.py:4:20
+4 │     raise RpcError(-32002, "no")
+  │                    ━━━━━━
+  ╰─ by hand: what it means is not clear, so that a human
+     has to say which of the codes is right here
+
+"""
+    )
+
+
 def test_text_shows_the_code_with_carets_under_the_finding():
     assert """\
 app/server.py: 2 findings
@@ -126,7 +145,7 @@ def test_text_of_a_file_that_could_not_be_decoded_has_no_frame():
 
 
 def test_colour_changes_nothing_but_colour():
-    coloured = text.render(BOTH, colour=True)
+    coloured = text.render(BOTH, look=text.Look(colour=True))
     assert "\x1b[1;31merror[MCP103]\x1b[0m" in coloured
     assert re.sub(r"\x1b\[[0-9;]*m", "", coloured) == text.render(BOTH)
 
@@ -177,7 +196,9 @@ def test_visible_text_is_printable_and_says_nothing_new_of_plain_text(raw):
 
 def test_markup_of_a_terminal_library_is_shown_as_it_is():
     source = Source("a.py", "x = ['[bold]ping[/bold]']\n")
-    assert "[bold]ping[/bold]" in re.sub(r"\x1b\[[0-9;]*m", "", text.render(report_of(at(source, "ping"), source=source), colour=True))
+    assert "[bold]ping[/bold]" in re.sub(
+        r"\x1b\[[0-9;]*m", "", text.render(report_of(at(source, "ping"), source=source), look=text.Look(colour=True))
+    )
 
 
 # Concise and GitHub
@@ -239,11 +260,15 @@ def test_the_schema_of_code_quality_refuses_what_gitlab_would_not_show(broken):
         jsonschema.validate([{**issue, **broken}], json.loads(Path(__file__).with_name("gitlab.schema.json").read_text()))
 
 
+def failing(report: Report, fail_on: Severity | None) -> Report:
+    return replace(report, least=dict.fromkeys([place.path for place in report.places], fail_on))
+
+
 @pytest.mark.parametrize("fail_on", [Severity.ERROR, Severity.NOTE, None])
 @pytest.mark.parametrize("report", REPORTS.values(), ids=REPORTS)
 def test_test_results_keep_to_the_schema_of_those_who_read_them(report, fail_on):
     schema = xmlschema.XMLSchema(Path(__file__).with_name("junit.xsd"))
-    results = ElementTree.fromstring(junit.render(report, fail_on))
+    results = ElementTree.fromstring(junit.render(failing(report, fail_on)))
     schema.validate(results)
     suites = results.findall("testsuite")
     assert {suite.get("name") for suite in suites} == {
@@ -256,7 +281,7 @@ def test_test_results_keep_to_the_schema_of_those_who_read_them(report, fail_on)
 
 def test_a_test_fails_from_the_severity_on_that_fails_the_run():
     def outcomes(fail_on: Severity | None) -> list[list[str]]:
-        results = ElementTree.fromstring(junit.render(REPORTS["seen"], fail_on))
+        results = ElementTree.fromstring(junit.render(failing(REPORTS["seen"], fail_on)))
         return [[f"{case.get('name')}: {case[0].tag if len(case) else 'passed'}" for case in suite] for suite in results]
 
     fine = ["speaks 2026-07-28: passed"]
@@ -266,7 +291,7 @@ def test_a_test_fails_from_the_severity_on_that_fails_the_run():
 
 
 def test_a_failure_shows_the_code_and_the_way_out():
-    failure = ElementTree.fromstring(junit.render(BOTH, Severity.ERROR)).find(".//failure")
+    failure = ElementTree.fromstring(junit.render(failing(BOTH, Severity.ERROR))).find(".//failure")
     assert failure is not None
     assert failure.attrib == {"type": "error", "message": "`ping` is gone"}
     assert failure.text == 'app/server.py:2:18\n      if method == "ping":\n`mcp-migrate fix` does this.'

@@ -6,6 +6,7 @@ import json
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -16,7 +17,7 @@ import sdk
 import servers
 from mcp_migrate.verify import messages, telling
 from mcp_migrate.verify.ledger import Check, Outcome
-from mcp_migrate.verify.messages import Call
+from mcp_migrate.verify.messages import Call, Plan
 from mcp_migrate.verify.process import CannotStart
 from mcp_migrate.verify.proof import Proof, Wishes, verify
 from mcp_migrate.verify.schema import conforms, is_schema, schema
@@ -24,6 +25,7 @@ from mcp_migrate.verify.server import Target
 
 SERVER = Path(__file__).parent / "verified" / "server.py"
 CALLS = (Call("add", {"a": 1, "b": 2}, "3"), Call("greet", {}, "hello"))
+PLAN = Plan(CALLS)
 NOTICE = (Call("rename", {}), "notifications/tools/list_changed", "")
 
 # Each with a piece of the name of a check that has to fail for it.
@@ -89,7 +91,7 @@ def target(transport: str, defect: str = "") -> Target:
 
 @pytest.mark.parametrize("transport", ["stdio", "http"])
 def test_a_server_that_is_right_passes_every_check(transport):
-    proof = verify(target(transport), Wishes(calls=CALLS, notices=[NOTICE]))
+    proof = verify(target(transport), Wishes(plan=PLAN, notices=[NOTICE]))
     assert [check for check in proof.checks if check.outcome is not Outcome.PASSED] == []
     assert len(proof.checks) > 60
     assert (proof.log, proof.holds(strict=True)) == ("", True)
@@ -97,14 +99,14 @@ def test_a_server_that_is_right_passes_every_check(transport):
 
 @pytest.mark.parametrize(("transport", "defect"), [(transport, defect) for transport, defects in OVER.items() for defect in defects])
 def test_every_defect_is_caught(transport, defect):
-    proof = verify(target(transport, defect), Wishes(calls=CALLS, notices=[NOTICE]))
+    proof = verify(target(transport, defect), Wishes(plan=PLAN, notices=[NOTICE]))
     assert not proof.holds(strict=True)
     bad = [check.name for check in proof.checks if check.outcome in (Outcome.FAILED, Outcome.WARNED)]
     assert any(OVER[transport][defect] in name for name in bad), bad
 
 
 def test_a_server_of_both_eras_is_no_server_of_one():
-    proof = verify(target("stdio"), Wishes(dual=False, calls=CALLS))
+    proof = verify(target("stdio"), Wishes(dual=False, plan=PLAN))
     assert "initialize is refused" in [check.name for check in proof.checks if check.outcome is Outcome.FAILED]
 
 
@@ -198,6 +200,11 @@ def test_a_proof_is_told_in_three_ways():
     assert "  Traceback" in text
     assert " c\n" not in text
     assert " c\n" in telling.text(PROOF, verbose=True)
+    assert "1 of 3 checks failed." in text
+    assert "✗ a | b\n" in telling.text(PROOF, signs=True)
+    quiet = telling.text(PROOF, quiet=True)
+    assert "FAIL a | b\n" in quiet
+    assert [word for word in ("Traceback", "passed", "checks failed") if word in quiet] == []
     told = json.loads(telling.as_json(PROOF))
     assert (told["holds"], told["summary"]) == (False, {"passed": 1, "failed": 1, "warned": 1, "skipped": 0})
     assert [check["name"] for check in told["checks"]] == ["a | b", "c", "d"]
@@ -238,6 +245,38 @@ def test_what_cannot_be_asked_is_one_line_and_2(argv, said, tmp_path):
 
 def git(folder: Path, *argv: str) -> None:
     subprocess.run(["git", "-c", "user.name=t", "-c", "user.email=t@t", *argv], cwd=folder, check=True, capture_output=True)
+
+
+def test_what_calls_have_changed_is_no_difference(tmp_path):
+    folder = tmp_path / "notes"
+    shutil.copytree(servers.ROOT / "fixtures/servers/notes_chain/before", folder)
+    git(folder, "init", "-q")
+    git(folder, "add", ".")
+    git(folder, "commit", "-qm", "before")
+    assert servers.migrate("fix", ".", cwd=folder).returncode == 0
+    # Its tool `add_note` makes a resource of each note, and is called with what its schema allows.
+    done = run("--stdio", f"{sys.executable} -B server.py", "--against", "HEAD", "--timeout", "5", cwd=folder)
+    assert done.returncode == 0, done.stdout
+    assert re.search(r"compared: \d\d passed\n", done.stdout)
+
+
+@pytest.mark.parametrize("put_right", [True, False], ids=["put right", "broken"])
+def test_a_refusal_with_the_right_code_in_place_of_a_wrong_one_is_worth_a_look_and_no_failure(tmp_path, put_right):
+    right = SERVER.read_text()
+    wrong = right.replace('-32603 if has("wrong_code_for_unknown") else -32601', "-32603").replace('"version": "1.0"', '"version": "0.9"')
+    assert wrong.count("-32601") == right.count("-32601") - 1
+    git(tmp_path, "init", "-q")
+    server = tmp_path / "server.py"
+    server.write_text(wrong if put_right else right)
+    git(tmp_path, "add", ".")
+    git(tmp_path, "commit", "-qm", "before")
+    server.write_text(right if put_right else wrong)
+    done = run("--stdio", f"{sys.executable} server.py", "--against", "HEAD", "--timeout", "2", "--output-format", "json", cwd=tmp_path)
+    outcomes = {check["name"]: check["outcome"] for check in json.loads(done.stdout)["checks"]}
+    assert outcomes["older clients are told the same by an unknown method as at HEAD"] == ("warned" if put_right else "failed")
+    assert outcomes["older clients are told the same by initialize as at HEAD"] == "passed"
+    assert outcomes["the server names the version that it named at HEAD"] == "warned"
+    assert done.returncode == (0 if put_right else 1)
 
 
 def test_a_server_is_compared_with_what_it_was(tmp_path):
@@ -292,7 +331,7 @@ def test_a_server_of_the_official_sdk_passes(way, tmp_path):
     script = tmp_path / "server.py"
     script.write_text(OFFICIAL)
     command = f"{sdk.python(2)} {script} " + ("stdio" if way == "stdio" else "streamable-http {port}")
-    proof = verify(Target(**{way: command}), Wishes(calls=CALLS[:1]))  # type: ignore[arg-type]
+    proof = verify(Target(**{way: command}), Wishes(plan=Plan(CALLS[:1])))  # type: ignore[arg-type]
     assert [check for check in proof.checks if check.outcome is Outcome.FAILED] == []
     # Both are what that release does, and no MUST.
     warned = [check.name for check in proof.checks if check.outcome is Outcome.WARNED]
@@ -314,5 +353,5 @@ def test_what_fix_makes_of_a_server_passes(server, tmp_path):
         folder=str(folder),
         env=server.environment,
     )
-    proof = verify(target, Wishes(calls=calls, notices=notices))
+    proof = verify(target, Wishes(plan=Plan(calls), notices=notices))
     assert [check for check in proof.checks if check.outcome in (Outcome.FAILED, Outcome.WARNED)] == []

@@ -15,8 +15,8 @@ _REMEDIES = {
 }
 
 
-def render(report: Report, fail_on: Severity | None) -> str:
-    """The findings as failures where they are at or above `fail_on`, as skipped below it; a file of MCP code without any passes.
+def render(report: Report) -> str:
+    """The findings that make a run fail as failures, the others as skipped; a file of MCP code without any passes.
 
     In ASCII, so any encoding can carry it.
     """
@@ -25,7 +25,7 @@ def render(report: Report, fail_on: Severity | None) -> str:
     for path in sorted({*by_path, *(seen.path for seen in report.seen)}):
         suite = xml.SubElement(top, "testsuite", name=visible(path), file=visible(path))
         for place in by_path.get(path, ()):
-            _add(suite, place, fail_on)
+            _add(suite, place, report.least.get(path))
         if path not in by_path:
             xml.SubElement(suite, "testcase", name="speaks 2026-07-28", classname=visible(path))
         _count(suite)

@@ -82,6 +82,7 @@ class Report:
     suppressed: int = 0
     suppressions: tuple[Silenced, ...] = ()
     baselined: int = 0
+    least: Mapping[str, Severity | None] = field(default_factory=dict)  # by path, from which severity on a finding is a failure
     stale: tuple[Stale, ...] = ()  # entries of the baseline that nothing answers to any more
 
     @property

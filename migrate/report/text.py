@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import textwrap
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from itertools import groupby
 
 from ..rule import Applicability, Severity
@@ -15,14 +17,56 @@ Line = list[Piece]
 
 # A line longer than this (minified code, data) is cut around the finding.
 WIDTH = 120
+MOST = 8  # names that a line lists
+
+_TIE = "\xa0"  # a space at which no line is broken
+_NARROW = 40  # cells: a terminal that has less gets lines that break
 
 _STYLES = {Severity.ERROR: "bold red", Severity.WARNING: "bold yellow", Severity.NOTE: "bold blue"}
+_TRUST = {Applicability.SAFE: "green", Applicability.UNSAFE: "yellow", Applicability.MANUAL: ""}
+_EDGE = "bright_blue"  # plain blue is hard to read on black
+FIXES = {"always": "fix", "sometimes": "some fixes", "never": "no fix"}  # whether a rule has a fix
 _REMEDIES = {Applicability.SAFE: "fix is safe", Applicability.UNSAFE: "fix needs --unsafe-fixes", Applicability.MANUAL: "by hand"}
 
 
-def render(report: Report, *, colour: bool = False, summary: bool = True) -> str:
-    """The findings with their frames, then the summary."""
-    return paint(_lines(report, summary=summary), colour=colour)
+@dataclass(frozen=True, slots=True)
+class Glyphs:
+    """The lines of a frame: `head` stands before its place, `side` before its code, and before its hints `more`, and `foot` at the last.
+
+    The others mark code of several lines.
+    """
+
+    head: str = "-->"
+    side: str = " |"
+    foot: str = " ="
+    more: str = " ="
+    caret: str = "^"
+    first: str = "/"
+    middle: str = "|"
+    last: str = "\\"
+    rest: str = "..."
+    gap: bool = True  # whether a line keeps the place and the code apart
+
+
+ASCII = Glyphs()
+LINES = Glyphs(" ╭─▸", " │", " ╰─", " ├─", "━", "╭", "│", "╰", "┆", gap=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What the place can show that a report goes to. Without a width, in cells, no line is broken."""
+
+    colour: bool = False
+    glyphs: Glyphs = ASCII
+    width: int = 0
+
+
+PLAIN = Look()
+
+
+def render(report: Report, *, look: Look = PLAIN, summary: bool = True, verbose: bool = False) -> str:
+    """The findings with their frames, then the summary. `verbose` says of each rule why it is there, and leaves no name out."""
+    return paint(_lines(report, look, summary=summary, verbose=verbose), colour=look.colour)
 
 
 def statistics(report: Report, *, colour: bool = False) -> str:
@@ -50,9 +94,9 @@ def fixes(
     if not number and not created:
         return "Nothing could be fixed.\n" if left else "Nothing to fix.\n"
     verb, writes = ("Would fix", "write") if would else ("Fixed", "wrote")
-    new = f" and {writes} {_count(len(created), 'new file')}" if created else ""
+    new = f" and {writes} {count(len(created), 'new file')}" if created else ""
     more = f", which settles {settled} more" if settled > 0 else ""
-    lines = [f"{verb} {_count(number, 'finding')} in {_count(len(applied), 'file')}{new}{more}:"]
+    lines = [f"{verb} {count(number, 'finding')} in {count(len(applied), 'file')}{new}{more}:"]
     for path, rules in sorted(applied.items()):
         lines.append(f"  {visible(path)}: " + ", ".join(f"{rule} {names[rule]} ({rules[rule]})" for rule in sorted(rules)))
     lines += [*(f"  {visible(path)}: new" for path in created), *(f"  {visible(line)}" for line in also)]
@@ -85,56 +129,99 @@ def _diff_style(line: str) -> str:
     return {"+": "green", "-": "red", "@": "cyan"}.get(line[:1], "")
 
 
-def _lines(report: Report, *, summary: bool) -> Iterator[Line]:
+def _lines(report: Report, look: Look, *, summary: bool, verbose: bool) -> Iterator[Line]:
+    told: set[str] = set()
     for path, group in groupby(report.places, key=lambda place: place.path):
         places = list(group)
-        yield [(visible(path), "bold"), (f": {_count(len(places), 'finding')}", "")]
+        yield [(visible(path), "bold"), (f": {count(len(places), 'finding')}", "")]
         for place in places:
-            yield from _finding(place)
+            first = verbose and place.rule not in told
+            yield from _finding(place, look, more=first)
+            if first:
+                told.add(place.rule)
+                yield from _reasons(place, report, look)
         yield []
     if summary:
-        yield from _summary(report)
+        for line in _summary(report, most=len(report.seen) + len(report.entries) if verbose else MOST):
+            yield from _broken(line, look, 4)
 
 
-def _finding(place: Place) -> Iterator[Line]:
-    margin = len(str(place.line + len(place.lines) - 1))
-    bar: Piece = (f"{'':{margin}} |", "blue")
-    yield [(f"{place.severity.word}[{place.rule}]", _STYLES[place.severity]), (f" {visible(place.message)}", "bold")]
-    yield [(f"{'':{margin}}--> ", "blue"), (visible(f"{place.path}:{place.line}:{place.column}"), "")]
+def _finding(place: Place, look: Look, *, more: bool) -> Iterator[Line]:
+    margin, glyphs = _margin(place), look.glyphs
+    side: Piece = (f"{'':{margin}}{glyphs.side}", _EDGE)
+    title = [(f"{place.severity.word}[{place.rule}]", _STYLES[place.severity]), (f" {visible(place.message)}", "bold")]
+    yield from _broken(title, look, 2)
+    yield [(f"{'':{margin}}{glyphs.head} ", _EDGE), (visible(f"{place.path}:{place.line}:{place.column}"), "")]
     if any(line.strip() for line in place.lines):
-        yield [bar]
-        for number, marker, text, carets in _frame(place):
-            yield [(f"{number:>{margin}} |", "blue"), (marker, _STYLES[place.severity]), (text, "")]
+        if glyphs.gap:
+            yield [side]
+        for number, marker, text, carets in _frame(place, glyphs, min(WIDTH, look.width - margin - 9) if look.width else WIDTH):
+            yield [(f"{number:>{margin}}{glyphs.side}", _EDGE), (marker, _STYLES[place.severity]), (text, "")]
             if carets:
-                yield [bar, (carets, _STYLES[place.severity])]
+                yield [side, (carets, _STYLES[place.severity])]
+    remedy = (_REMEDIES[place.applicability], _TRUST[place.applicability])
     hint = f": {visible(place.hint)}" if place.hint else ""
-    yield [(f"{'':{margin}} = ", "blue"), (f"{_REMEDIES[place.applicability]}{hint}", "")]
+    foot = (f"{'':{margin}}{glyphs.more if more else glyphs.foot} ", _EDGE)
+    yield from _broken([foot, remedy, (hint, "")], look, margin + 4)
 
 
-def _frame(place: Place) -> Iterator[tuple[str, str, str, str]]:
+def _reasons(place: Place, report: Report, look: Look) -> Iterator[Line]:
+    """Why the rule of a finding is there, and what to write instead."""
+    entry, margin = report.entries[place.rule], _margin(place)
+    for foot, head, text in ((look.glyphs.more, "why", entry.why), (look.glyphs.foot, "instead", entry.instead)):
+        line = [(f"{'':{margin}}{foot} ", _EDGE), (f"{head}: ", "bold"), (visible(text.strip()), "")]
+        yield from _broken(line, look, margin + 4)
+
+
+def _margin(place: Place) -> int:
+    """The cells that the numbers of a frame's lines take."""
+    return len(str(place.line + len(place.lines) - 1))
+
+
+def _broken(line: Line, look: Look, indent: int) -> Iterator[Line]:
+    """A line in pieces that fit, those behind the first one indented. Only its last piece is broken, which holds the words."""
+    head, (text, style) = line[:-1], line[-1]
+    before = sum(_cells(piece) for piece, _ in head)
+    if look.width < _NARROW or before + _cells(text) <= look.width:
+        yield [*head, (text.replace(_TIE, " "), style)]
+        return
+    first, *others = textwrap.wrap(
+        f"{'':{before}}{text}",
+        look.width,
+        subsequent_indent=" " * indent,
+        drop_whitespace=True,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+    yield [*head, (first[before:].replace(_TIE, " "), style)]
+    yield from ([(other.replace(_TIE, " "), style)] for other in others)
+
+
+def _frame(place: Place, glyphs: Glyphs, width: int) -> Iterator[tuple[str, str, str, str]]:
     """Number, marker, text and carets of each line of the frame."""
+    width = max(width, _NARROW)
     if place.line == place.end_line:
-        text, carets = _pointed(place.lines[0], place.column - 1, place.end_column - 1)
+        text, carets = _pointed(place.lines[0], place.column - 1, place.end_column - 1, glyphs, width)
         yield str(place.line), " ", text, f" {carets}"
         return
     # Over several lines a bar beside the code says more than carets under each of them.
     for number, text in enumerate(place.lines, start=place.line):
-        marker = "/" if number == place.line else "\\" if number == place.end_line else "|"
+        marker = glyphs.first if number == place.line else glyphs.last if number == place.end_line else glyphs.middle
         shown = visible(text)
-        yield str(number), f" {marker} ", shown if len(shown) <= WIDTH else f"{shown[:WIDTH]}...", ""
+        yield str(number), f" {marker} ", shown if len(shown) <= width else f"{shown[:width]}...", ""
     if place.line + len(place.lines) <= place.end_line:
-        yield "...", " |", "", ""
+        yield glyphs.rest, f" {glyphs.middle}", "", ""
 
 
-def _pointed(line: str, start: int, end: int) -> tuple[str, str]:
+def _pointed(line: str, start: int, end: int, glyphs: Glyphs, width: int) -> tuple[str, str]:
     """A line, cut around the characters from `start` to `end` where it is too long, and the carets under these."""
-    first = max(0, start - WIDTH // 3) if len(line) > WIDTH else 0
-    before, inside, after = line[first:start], line[start:end], line[end : first + WIDTH]
-    inside = inside[: max(1, WIDTH - len(before))]
+    first = max(0, start - width // 3) if len(line) > width else 0
+    before, inside, after = line[first:start], line[start:end], line[end : first + width]
+    inside = inside[: max(1, width - len(before))]
     lead = "..." if first else ""
     tail = "..." if len(before) + len(inside) + len(after) < len(line) - first else ""
     shown = [visible(part) for part in (before, inside, after)]
-    return f"{lead}{''.join(shown)}{tail}", " " * (len(lead) + _cells(shown[0])) + "^" * max(1, _cells(shown[1]))
+    return f"{lead}{''.join(shown)}{tail}", " " * (len(lead) + _cells(shown[0])) + glyphs.caret * max(1, _cells(shown[1]))
 
 
 def _cells(text: str) -> int:
@@ -144,24 +231,26 @@ def _cells(text: str) -> int:
     return sum(0 if unicodedata.combining(char) else 2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in text)
 
 
-def _summary(report: Report) -> Iterator[Line]:
-    files = _count(report.checked, "file")
+def _summary(report: Report, most: int) -> Iterator[Line]:
+    files = count(report.checked, "file")
     if report.places:
         hit = len({place.path for place in report.places})
         counts = report.by_severity
-        severities = [_count(counts[severity], severity.word) for severity in reversed(Severity) if counts[severity]]
-        yield [(f"{_count(len(report.places), 'finding')} in {hit} of {files}: {', '.join(severities)}.", "bold")]
-        yield from _next_steps(report)
+        severities = [count(counts[severity], severity.word) for severity in reversed(Severity) if counts[severity]]
+        yield [(f"{count(len(report.places), 'finding')} in {hit} of {files}: {', '.join(severities)}.", "bold")]
+        yield from _next_steps(report, most)
     else:
         yield [(f"No findings in {files}.", "bold")]
     fine = sorted({seen.path for seen in report.seen} - {place.path for place in report.places})
     if fine:
-        yield [(f"  {_count(len(fine), 'file')} with MCP code and no finding: {_some(fine)}.", "")]
+        yield [(f"  {count(len(fine), 'file')} with MCP code and no finding: {some(fine, most)}.", "")]
     elif not report.places and not report.seen:
         yield [("  None of them holds MCP code.", "")]
     for seen in report.seen:
         if seen.boundary:
-            yield [(f"  Behind a stateless boundary: {_some(':'.join(filter(None, (seen.path, name))) for name in seen.boundary)}.", "")]
+            yield [
+                (f"  Behind a stateless boundary: {some((':'.join(filter(None, (seen.path, name))) for name in seen.boundary), most)}.", "")
+            ]
     if aside := _aside(report):
         yield [(f"  {aside}.", "")]
     if report.places:
@@ -169,7 +258,7 @@ def _summary(report: Report) -> Iterator[Line]:
         yield [(f"  `mcp-migrate explain {first}` says why, and what to write instead.", "")]
 
 
-def _next_steps(report: Report) -> Iterator[Line]:
+def _next_steps(report: Report, most: int) -> Iterator[Line]:
     counts = report.by_applicability
     safe, unsafe = counts[Applicability.SAFE], counts[Applicability.UNSAFE]
     if safe:
@@ -178,8 +267,8 @@ def _next_steps(report: Report) -> Iterator[Line]:
     elif unsafe:
         yield [(f"  `mcp-migrate fix --unsafe-fixes` would settle {unsafe}.", "green")]
     if counts[Applicability.MANUAL]:
-        by_rule = Counter(f"{place.rule} {place.name}" for place in report.places if not place.fix)
-        rules = _some(f"{rule} ({number})" for rule, number in sorted(by_rule.items()))
+        by_rule = Counter(f"{place.rule}{_TIE}{place.name}" for place in report.places if not place.fix)
+        rules = some((f"{rule}{_TIE}({number})" for rule, number in sorted(by_rule.items())), most)
         yield [(f"  {counts[Applicability.MANUAL]} left to you: {rules}.", "")]
 
 
@@ -203,11 +292,13 @@ def _statistics(report: Report) -> Iterator[Line]:
         yield [("[*] all of these have a fix, [-] some of them", "")]
 
 
-def _some(names: Iterable[str], most: int = 8) -> str:
+def some(names: Iterable[str], most: int = MOST) -> str:
+    """The first names of a list, and how many more there are."""
     names = [visible(name) for name in names]
     rest = len(names) - most
     return ", ".join(names[:most]) + (f" and {rest} more" if rest > 0 else "")
 
 
-def _count(number: int, word: str) -> str:
+def count(number: int, word: str) -> str:
+    """A number with its word, as `2 files`."""
     return f"{number:,} {word}{'' if number == 1 else 's'}"

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import NoReturn
 
 from . import messages, revision
-from .messages import Call
+from .messages import Call, Plan
 from .process import CannotStart
 from .proof import Proof, Wishes, verify
 from .server import PORT, Target, split
@@ -28,6 +28,7 @@ class Asked:
     port: int = 0
     dual: bool = True
     calls: tuple[str, ...] = ()
+    guess: bool = False
     notices: tuple[str, ...] = ()
     headers: tuple[str, ...] = ()
     env: tuple[str, ...] = ()
@@ -67,7 +68,7 @@ def proof(asked: Asked, fail: Callable[[str], NoReturn]) -> Proof:
         timeout=asked.timeout,
         startup=asked.startup,
     )
-    wishes = Wishes(asked.dual, calls, notices)
+    wishes = Wishes(asked.dual, Plan(calls, guess=asked.guess), notices)
     try:
         split(asked.stdio or asked.start)
         if not asked.against:

@@ -48,6 +48,32 @@ def call(written: str) -> Call:
     return Call(name, given, text.strip())
 
 
+_GUESSES = 6
+UNCALLED = "no tool says that it only reads; name calls with --call, or have tools tried with --guess"
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Which tools are called: those that were named; else those that say that they only read, or any of them (`guess`).
+
+    What does not say that it only reads may delete, as the specification has it.
+    """
+
+    calls: tuple[Call, ...] = ()
+    guess: bool = False
+
+    def of(self, tools: Sequence[Mapping[str, Any]]) -> list[Call]:
+        """The calls to make of these tools; arguments that nobody named are the smallest that the schema allows."""
+        if self.calls:
+            return [*self.calls]
+        fit = [tool for tool in tools if self.guess or (tool.get("annotations") or {}).get("readOnlyHint") is True]
+        made = [(str(tool.get("name")), sample(tool.get("inputSchema"))) for tool in fit[:_GUESSES]]
+        return [Call(name, arguments if isinstance(arguments, dict) else {}, guessed=True) for name, arguments in made]
+
+
+NOTHING = Plan()
+
+
 def envelope(*, version: str | None = MODERN, client: bool = True, capabilities: Mapping[str, Any] | None = ABLE) -> Message:
     """The `_meta` of a 2026-07-28 request; None leaves a field out."""
     meta: Message = {}

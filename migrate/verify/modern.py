@@ -6,24 +6,12 @@ import base64
 import json
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import count
 from typing import Any
 
 from .ledger import DEFINED, RETIRED, Ledger
-from .messages import (
-    MODERN,
-    OLDER,
-    SERVER,
-    SUBSCRIPTION,
-    Call,
-    Message,
-    answer,
-    envelope,
-    handshake,
-    said,
-    sample,
-)
+from .messages import MODERN, NOTHING, OLDER, SERVER, SUBSCRIPTION, UNCALLED, Call, Message, Plan, answer, envelope, handshake, said, sample
 from .schema import conforms, is_schema, schema
 from .server import Server
 from .wire import Exchange, Http, Stdio, Wire
@@ -33,7 +21,6 @@ _NO_TOOL = "no_such_tool"
 _NO_RESOURCE = "test://no-such-resource"
 _ROUNDS = 8  # of questions before one call is given up
 _PAGES = 20
-_GUESSES = 6  # tools that are called with arguments that were made up
 _REMOVED: Mapping[str, Message] = {
     "initialize": handshake(MODERN),
     "ping": {},
@@ -48,13 +35,12 @@ class Modern:
     """One walk through a server. `ledger` gets everything that was seen."""
 
     def __init__(
-        self, server: Server, ledger: Ledger, *, dual: bool, calls: Sequence[Call] = (), notices: Sequence[tuple[Call, str, str]] = ()
+        self, server: Server, ledger: Ledger, *, dual: bool, plan: Plan = NOTHING, notices: Sequence[tuple[Call, str, str]] = ()
     ) -> None:
         """`notices` are calls, each with the notification that an open subscription has to get for it, and its URI."""
-        self.server, self.ledger, self.dual, self.calls, self.notices = server, ledger, dual, calls, notices
+        self.server, self.ledger, self.dual, self.plan, self.notices = server, ledger, dual, plan, notices
         self.capabilities: Message = {}
         self.listed: dict[str, list[Message]] = {}  # tools, resources and prompts, as they were listed
-        self.answers: dict[str, str] = {}  # what the calls brought, by their place
         self._ids = count(1)
         self.wire: Wire = server.connect()
 
@@ -76,6 +62,13 @@ class Modern:
         if not self.dual:
             self._refuses_the_handshake()
         self._last()
+
+    def look(self) -> None:
+        """Lists what there is, and calls nothing."""
+        if self._discover():
+            for kind in _LISTS:
+                self._all(kind)
+        self.wire.close()
 
     # -- asking ---------------------------------------------------------------
     def message(self, method: str, params: Message | None = None, meta: Message | None = None, number: str | int | None = None) -> Message:
@@ -143,9 +136,9 @@ class Modern:
         took = wire.close()
         problem = "" if took is not None else "it had to be killed"
         self._check("the process leaves when its input ends", problem, "basic/transports/stdio", should=True)
-        if self.calls:
+        if self.plan.calls:
             wire = self.server.connect()
-            given = self.calls[0]
+            given = self.plan.calls[0]
             exchange = self.ask("tools/call", {"name": given.name, "arguments": given.arguments}, wire=wire)
             self._is_answered(f"a call of {given.name} is answered as the first message", exchange, "basic/index")
             wire.close()
@@ -254,10 +247,13 @@ class Modern:
         else:
             self._is_refused(name, exchange, -32602, None, "server/tools")
         by_name = {str(tool.get("name")): tool for tool in tools}
-        for number, given in enumerate(self.calls or guesses(tools)):
-            self._call(given, by_name.get(given.name, {}), number)
+        made = self.plan.of(tools)
+        if tools and not made:
+            self.ledger.skipped(GROUP, "a call of a tool", UNCALLED)
+        for given in made:
+            self._call(given, by_name.get(given.name, {}))
 
-    def _call(self, given: Call, tool: Message, number: int) -> None:
+    def _call(self, given: Call, tool: Message) -> None:
         params = {"name": given.name, "arguments": given.arguments}
         exchange, rounds, faults = self._answered("tools/call", params)
         result = exchange.result
@@ -272,8 +268,6 @@ class Modern:
             problem = f"the tool failed: {said(result)[:120]}"
         questions = f"after {rounds} question{'' if rounds == 1 else 's'}" if rounds else ""
         self._check(f"a call of {given.name} is answered", problem, "server/tools", detail=questions)
-        if not problem:
-            self.answers[f"call {number + 1}: {given.name}"] = json.dumps(result, sort_keys=True)
         if result is not None and not result.get("isError") and "outputSchema" in tool and result.get("resultType") == "complete":
             lacking = "structuredContent" not in result
             bad = "there is no structuredContent" if lacking else conforms(result["structuredContent"], tool["outputSchema"])
@@ -329,7 +323,6 @@ class Modern:
             exchange, _, _ = self._answered("resources/read", {"uri": resources[0].get("uri")})
             if self._is_answered("the first resource can be read", exchange, "server/resources"):
                 self._cached("resources/read", exchange)
-                self.answers[f"resource {resources[0].get('uri')}"] = json.dumps(exchange.result, sort_keys=True)
         exchange = self.ask("resources/read", {"uri": _NO_RESOURCE})
         if self._is_refused("an unknown resource is refused with -32602", exchange, -32602, None, "server/resources"):
             data = (exchange.error or {}).get("data")
@@ -344,8 +337,7 @@ class Modern:
             first = prompts[0]
             arguments = {one["name"]: "x" for one in first.get("arguments") or () if one.get("required")}
             exchange, _, _ = self._answered("prompts/get", {"name": first.get("name"), "arguments": arguments})
-            if self._is_answered("the first prompt can be got", exchange, "server/prompts"):
-                self.answers[f"prompt {first.get('name')}"] = json.dumps(exchange.result, sort_keys=True)
+            self._is_answered("the first prompt can be got", exchange, "server/prompts")
         exchange = self.ask("prompts/get", {"name": "no_such_prompt"})
         self._is_refused("an unknown prompt is refused with -32602", exchange, -32602, None, "server/prompts", should=True)
 
@@ -518,13 +510,6 @@ class Modern:
             self._check("what is called JSON is JSON", problem, "basic/transports/streamable-http")
             self._check("no session id is sent", ", ".join(ledger.sessions), "basic/transports/streamable-http", should=True)
         self.wire.close()
-
-
-def guesses(tools: Sequence[Message]) -> Iterator[Call]:
-    """One call of each of the first tools, with the smallest arguments that its schema allows."""
-    for tool in tools[:_GUESSES]:
-        arguments = sample(tool.get("inputSchema"))
-        yield Call(str(tool.get("name")), arguments if isinstance(arguments, dict) else {}, guessed=True)
 
 
 def _may_ask(one: Any) -> bool:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from itertools import count
 
 from .ledger import Ledger
-from .messages import OLDER, Call, Message, answer, handshake, said
-from .modern import guesses
+from .messages import NOTHING, OLDER, Call, Message, Plan, answer, handshake, said
 from .schema import schema
 from .server import Server
 from .wire import Exchange, Http
@@ -22,8 +21,8 @@ _NO_RESOURCE = "test://no-such-resource"
 class Older:
     """One session of a client that begins with `initialize`."""
 
-    def __init__(self, server: Server, ledger: Ledger, version: str, calls: Sequence[Call] = ()) -> None:
-        self.server, self.ledger, self.version, self.calls = server, ledger, version, calls
+    def __init__(self, server: Server, ledger: Ledger, version: str, plan: Plan = NOTHING) -> None:
+        self.server, self.ledger, self.version, self.plan = server, ledger, version, plan
         self.wire = server.connect()
         self.wire.responder = _answered
         self.headers: dict[str, str | None] = {"MCP-Protocol-Version": None, "Mcp-Method": None, "Mcp-Name": None}
@@ -86,7 +85,7 @@ class Older:
         if "logging" in self.capabilities:
             self._is_answered("logging/setLevel is answered", self.ask("logging/setLevel", {"level": "error"}))
         if "tools" in self.listed:
-            for number, given in enumerate(self.calls or guesses(self.listed["tools"])):
+            for number, given in enumerate(self.plan.of(self.listed["tools"])):
                 self._call(given, number)
             self.ask("tools/call", {"name": _NO_TOOL, "arguments": {}}, name="an unknown tool")
         if resources := self.listed.get("resources"):
@@ -126,7 +125,7 @@ def spoken(exchange: Exchange) -> str:
     return "\n".join(json.dumps(message, sort_keys=True, ensure_ascii=False) for message in exchange.messages)
 
 
-def walk(server: Server, ledger: Ledger, calls: Sequence[Call] = ()) -> None:
+def walk(server: Server, ledger: Ledger, plan: Plan = NOTHING) -> None:
     """A session for each version that older clients ask for most."""
     for version in _VERSIONS:
-        Older(server, ledger, version, calls).run()
+        Older(server, ledger, version, plan).run()

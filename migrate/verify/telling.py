@@ -4,16 +4,24 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from typing import TYPE_CHECKING
 
 from .ledger import Check, Outcome
 from .proof import Proof
 
+if TYPE_CHECKING:
+    from rich.text import Text
+
+_LINES = {Outcome.PASSED: "✓", Outcome.FAILED: "✗", Outcome.WARNED: "!", Outcome.SKIPPED: "·"}
 _MARKS = {Outcome.PASSED: "ok", Outcome.FAILED: "FAIL", Outcome.WARNED: "warn", Outcome.SKIPPED: "skip"}
 _COLOURS = {Outcome.PASSED: "green", Outcome.FAILED: "red", Outcome.WARNED: "yellow", Outcome.SKIPPED: "bright_black"}
 
 
-def text(proof: Proof, *, colour: bool = False, verbose: bool = False) -> str:
-    """The checks that did not pass, or all of them, by group; then the numbers, and what the server wrote meanwhile."""
+def text(proof: Proof, *, colour: bool = False, signs: bool = False, width: int = 0, verbose: bool = False, quiet: bool = False) -> str:
+    """The checks that did not pass, or all of them, by group with their numbers; then what the server wrote meanwhile, and how it ended.
+
+    `signs` takes signs in place of words, `width` is in cells (80 if 0), and `quiet` leaves out all but what did not pass.
+    """
     from io import StringIO
 
     from rich.console import Console
@@ -21,23 +29,49 @@ def text(proof: Proof, *, colour: bool = False, verbose: bool = False) -> str:
     from rich.text import Text
 
     out = StringIO()
-    console = Console(file=out, force_terminal=colour, no_color=not colour, highlight=False, emoji=False, markup=False)
-    console.print(Text(proof.server, style="bold"))
+    marks = _LINES if signs else _MARKS
+    console = Console(
+        file=out,
+        force_terminal=colour,
+        no_color=not colour,
+        width=width or 80,
+        highlight=False,
+        emoji=False,
+        markup=False,
+        legacy_windows=False,
+    )
+    if not quiet:
+        console.print(Text(proof.server, style="bold"))
     for group, checks in _groups(proof).items():
-        console.print(Text(f"\n{group}: {_numbers(checks)}", style="bold"))
         shown = [check for check in checks if verbose or check.outcome in (Outcome.FAILED, Outcome.WARNED)]
+        if quiet and not shown:
+            continue
+        console.print(Text(group if quiet else f"\n{group}: {_numbers(checks)}", style="bold"))
         if shown:
             table = Table.grid(padding=(0, 1))
             for check in shown:
                 name = Text(check.name)
                 if check.detail:
                     name.append(f"\n{check.detail}", style="default" if check.outcome is Outcome.FAILED else "bright_black")
-                table.add_row("  ", Text(_MARKS[check.outcome], style=_COLOURS[check.outcome]), name)
+                table.add_row("  ", Text(marks[check.outcome], style=_COLOURS[check.outcome]), name)
             console.print(table)
-    if proof.log:
+    if proof.log and not quiet:
         console.print(Text("\nThe server wrote to standard error:", style="bold"))
         console.print(Text("\n".join(f"  {line}" for line in proof.log.splitlines())))
-    return "\n".join(line.rstrip() for line in out.getvalue().splitlines()) + "\n"
+    if not quiet:
+        console.print(_verdict(proof))
+    return "\n".join(line.rstrip() for line in out.getvalue().splitlines()) + "\n" * bool(out.getvalue())
+
+
+def _verdict(proof: Proof) -> Text:
+    from rich.text import Text
+
+    counted = _counted(proof.checks)
+    number = counted["failed"]
+    if number:
+        return Text(f"\n{number} of {len(proof.checks)} checks failed.", style="bold red")
+    clients = "clients of 2026-07-28 and older ones" if proof.dual else "clients of 2026-07-28"
+    return Text(f"\nThis server serves {clients}.", style="bold green")
 
 
 def as_json(proof: Proof) -> str:

@@ -1,0 +1,58 @@
+"""The imports that edits need, and those that they have made useless."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import replace
+
+from .facts.mask import parse
+from .project import Project
+from .rewrite import edits
+from .rewrite.tree import Tree
+from .rule import Import
+from .scope import Names
+from .source import Source
+
+# One statement can lose at most all its names; every pass removes at least one.
+_MAX_PASSES = 20
+
+
+def with_needs(source: Source, needs: Collection[Import], project: Project, beside: Iterable[str]) -> Source:
+    """The text with what it has to import. `beside` are the paths of files, besides those of the project, that it may import from."""
+    from .rewrite import imports
+
+    if not needs or not parses(source):
+        return source
+    folder = source.path.rpartition("/")[0]
+    around = folder and f"{folder}/"
+    paths = (*project.files, *beside)
+    local = {path[len(around) :].partition("/")[0].removesuffix(".py") for path in paths if path.startswith(around)}
+    local |= {file.module.partition(".")[0] for file in project.files.values()}
+    return replace(source, text=edits.apply(source.utf8, imports.add(Tree(source), needs, local=local)).decode("utf-8"))
+
+
+def without_unused(before: Source, source: Source, names: Callable[[Source], Names]) -> Source:
+    """The text without the imports that nothing uses any more, though the text before did."""
+    from .rewrite import imports
+
+    for _ in range(_MAX_PASSES):
+        if not parses(source):
+            break
+        now, formerly = names(source), names(before)
+        unused = now.unused_imports - formerly.unused_imports
+        if formerly.has_star:  # what it brought others may ask for, and it has a name of its own now
+            unused -= {(scope, name) for scope, name in unused if not scope and name not in formerly.bound}
+        removals = list(imports.remove(Tree(source), unused)) if unused else []
+        if not removals:
+            break
+        source = replace(source, text=edits.apply(source.utf8, removals).decode("utf-8"))
+    return source
+
+
+def parses(source: Source) -> bool:
+    """Whether Python, or what masks newer syntax for it, can read a text."""
+    try:
+        parse(source)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    return True
