@@ -117,7 +117,7 @@ def _count(told: Row, client: str) -> str:
     if not differs:
         return "same"
     if differs[0].startswith("no session"):
-        return "none"
+        return "none" if _untold(told, client) else "none, told"
     left = len(_untold(told, client))
     own = len({*differs} & {*told.get("own", {}).get(client, ())})
     counts = {"": left, " told": len(differs) - left - own, " own": own}
