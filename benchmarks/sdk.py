@@ -37,8 +37,9 @@ from starting import Host, Recipe, environment, free_port, mask, started
 HERE = Path(__file__).resolve().parent
 SESSIONS = HERE / "sessions"
 PYRIGHT = "pyright==1.1.411"
-# What version 1 brought along, for projects that ask for it themselves.
+# What only version 1 brought along, and what only version 2 does: where a project asks for it itself, it is there before and after.
 BROUGHT = {"pydantic-settings": "pydantic-settings==2.16.3"}
+BRINGS = {"opentelemetry": "opentelemetry-api==1.45.2"}
 # The client, and the mode of the client, that speaks to the rewritten server.
 MODERN = "2026-07-28"
 CLIENTS = {"v1": ("1", ""), "v2 legacy": ("2", "legacy"), "v2 modern": ("2", "auto")}
@@ -289,9 +290,10 @@ class Bench:
             return
         marked = _copy(project, fixed.parent / "marked")
         self._run("fix", "--mark", ".", cwd=marked)
-        one = environment(pins("1"), self.environments) / "python"
-        brought = tuple(pin for name, pin in BROUGHT.items() if any(name in text for text in _requirements(marked)))
-        two = environment((*pins("2"), PYRIGHT, *brought), self.environments) / "python"
+        asked = [*_requirements(marked)]
+        older, newer = (tuple(pin for name, pin in table.items() if any(name in text for text in asked)) for table in (BRINGS, BROUGHT))
+        one = environment((*pins("1"), *older), self.environments) / "python"
+        two = environment((*pins("2"), PYRIGHT, *newer), self.environments) / "python"
         argv = [sys.executable, str(self.referee), "--v1", str(one), "--v2", str(two), "--list", str(project), str(marked)]
         done = subprocess.run(argv, capture_output=True, text=True)
         if done.returncode:
