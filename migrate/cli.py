@@ -165,7 +165,7 @@ def check(
 
     with guarded():
         if statistics and output_format in _FOR_MACHINES:
-            fail(f"--statistics has no form in {output_format.value}; use text or json")
+            fail(f"--statistics has no form in {output_format.value}; use text, concise or json")
         if accept is not None and (fixable_only or further):
             fail("--write-baseline accepts all findings and tells none; it takes no --fixable-only and no --report")
         reports = [*map(_report_wanted, further or ())]
@@ -301,6 +301,8 @@ def fix(
                 print(summary)
                 for one in series.made[len(series.made) - series.new :] if series is not None else ():
                     print(f"{one.commit[:10]} {visible(one.subject)}")
+                if series is not None and series.new:
+                    print()
             sys.stdout.write(text.render(report, look=look(), summary=not quiet, verbose=verbose))
         status = _status(report, run, left)
         sys.exit(FAILED if unwritten else _status_of_patch(status, changes) if diff else status)
@@ -318,7 +320,7 @@ def rules() -> None:
             print(f"{entry.id}  {entry.name:{longest}}  {entry.severity.word:7}  {FIXES[entry.fix]:10}  {entry.title}")
 
 
-@app.command(context_settings={"ignore_unknown_options": True})
+@app.command(context_settings={"ignore_unknown_options": True}, short_help="Say why a rule is there, or where an error comes from.")
 def explain(
     words: Annotated[list[str], typer.Argument(metavar="RULE|TEXT", help="A rule's id or name, or the text of an error that you see.")],
 ) -> None:
@@ -338,7 +340,7 @@ def explain(
             fail(f"no rule is called {asked!r}, and no error is known that says so; `mcp-migrate rules` lists the rules")
 
 
-@app.command()
+@app.command(short_help="Print the migration guide for a project, as Markdown.")
 def guide(
     paths: Paths = None,
     whole: Annotated[bool, typer.Option("--all", help="Print all sections, whatever is found.")] = False,
@@ -401,7 +403,7 @@ class ProofFormat(str, Enum):
     MARKDOWN = "markdown"
 
 
-@app.command()
+@app.command(short_help="Run a server, and prove that it speaks 2026-07-28.")
 def verify(
     stdio: Annotated[str, typer.Option(metavar="CMD", help="A command that runs a server which speaks over standard streams.")] = "",
     start: Annotated[str, typer.Option(metavar="CMD", help="A command that runs an HTTP server; `{port}` stands for a free port.")] = "",

@@ -325,8 +325,14 @@ class _Fixing:
         """What is still found, and what an early rule has found before the names were moved that it goes by."""
         found = [self._left(finding) for finding in self.find(self.project)]
         there = {_line(finding, self.project) for finding in found}
-        kept = [replace(one, applicability=Applicability.MANUAL) for one in self.kept if _line(one, self.project) not in there]
+        kept = [self._by_hand(one) for one in self.kept if _line(one, self.project) not in there]
         return sorted([*found, *dict.fromkeys(kept)], key=_order) if kept else found
+
+    def _by_hand(self, finding: Finding) -> Finding:
+        """A finding that no fix reaches any more; what its fix would have done is nothing to tell a human."""
+        entry = self.catalog.rule(finding.rule)
+        told = entry.hints.get("manual", "") if entry is not None and finding.applicability is not Applicability.MANUAL else ""
+        return replace(finding, applicability=Applicability.MANUAL, hint=told if told and "{" not in told else finding.hint)
 
     def _keep(self, findings: Iterable[Finding], accepted: Collection[Finding], before: Project) -> None:
         """Follows the findings of early rules that are not fixed into the texts that this round has made.

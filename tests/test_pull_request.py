@@ -180,8 +180,11 @@ def imports(here: Path, commit: str, module: str, python: Path, scratch: Path) -
 def test_a_handwritten_server_is_cloned_fixed_proven_and_told(tmp_path: Path) -> None:
     here = clone(tmp_path, texts(BOARD.before))
     assert migrate("check", cwd=here).returncode == 1
-    assert migrate("fix", "--commit", "--summary", "pr.md", cwd=here).returncode == 0
+    fixed = migrate("fix", "--commit", "--summary", "pr.md", cwd=here)
+    assert fixed.returncode == 0
     commits = series(here)
+    told = "".join(f"{commit[:10]} {git(here, 'log', '-1', '--format=%s', commit)}\n" for commit in commits)
+    assert f"\n\n{told}\n" in fixed.stdout
     assert git(here, "log", "--reverse", "--format=%s", "origin/main..HEAD").splitlines() == [
         "Speak MCP 2026-07-28 at the boundary of the code",
         "Keep answers right under MCP 2026-07-28",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 import re
@@ -105,6 +106,12 @@ def test_every_defect_is_caught(transport, defect):
     assert any(OVER[transport][defect] in name for name in bad), bad
 
 
+def test_a_server_of_both_eras_may_refuse_as_it_does_to_older_clients():
+    """As the SDK does with `stateless_http=True`: without the header of the revision, an unknown method with HTTP 200."""
+    proof = verify(target("http", "era_by_header"), Wishes(plan=PLAN))
+    assert [check.name for check in proof.checks if check.outcome in (Outcome.FAILED, Outcome.WARNED)] == []
+
+
 def test_a_server_of_both_eras_is_no_server_of_one():
     proof = verify(target("stdio"), Wishes(dual=False, plan=PLAN))
     assert "initialize is refused" in [check.name for check in proof.checks if check.outcome is Outcome.FAILED]
@@ -129,6 +136,15 @@ def test_a_server_that_does_not_start_shows_its_log(tmp_path):
         verify(Target(start=f"{sys.executable} {tmp_path / 'server.py'} {{port}}"), Wishes())
     with pytest.raises(CannotStart, match="cannot run no-such-program"):
         verify(Target(stdio="no-such-program"), Wishes())
+
+
+@pytest.mark.parametrize("way", ["stdio", "start"])
+def test_an_older_server_that_does_not_start_says_which_it_is_and_why(way, tmp_path):
+    (tmp_path / "server.py").write_text("import nowhere_to_be_found\n")
+    command = f"{sys.executable} {tmp_path / 'server.py'}" + " {port}" * (way == "start")
+    before = Target(**{way: command}, timeout=2.0)  # type: ignore[arg-type]
+    with pytest.raises(CannotStart, match=r"(?s)the server of HEAD~1: .*--against-command says how to run it\n.*nowhere_to_be_found"):
+        verify(target("stdio"), Wishes(plan=PLAN), before=before, name="HEAD~1")
 
 
 @pytest.mark.parametrize(
@@ -198,6 +214,10 @@ def test_a_proof_is_told_in_three_ways():
     assert "FAIL a | b\n" in text
     assert "[red]none[/red]" in text
     assert "  Traceback" in text
+    long = "word " * 60
+    proof = dataclasses.replace(PROOF, checks=(Check("2026-07-28", "a", Outcome.FAILED, long + "end"),), log=long + "end")
+    assert telling.text(proof).count(long + "end\n") == 2
+    assert max(map(len, telling.text(proof, width=60).splitlines())) <= 60
     assert " c\n" not in text
     assert " c\n" in telling.text(PROOF, verbose=True)
     assert "1 of 3 checks failed." in text

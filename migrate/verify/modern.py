@@ -429,7 +429,8 @@ class Modern:
             exchange = self.ask("server/discover", headers={"MCP-Protocol-Version": value}, heard=not self.dual)
             if self.dual:
                 # A server of both eras may go by the header, and answer as it does to older clients.
-                problem = "" if (exchange.status or 0) // 100 == 4 else f"there was {exchange.brief}"
+                refused = (exchange.status or 0) // 100 == 4 or exchange.code is not None
+                problem = "" if refused else f"there was {exchange.brief}"
                 self._check(name, problem, page)
             else:
                 self._is_refused(f"{name} with -32020", exchange, -32020, 400, page)

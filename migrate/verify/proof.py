@@ -66,8 +66,7 @@ def verify(target: Target, wishes: Wishes, *, before: Target | None = None, name
             found = Modern(fresh, Ledger(), dual=wishes.dual)
             found.look()
             after = _older(fresh, wishes.plan) if wishes.dual else None
-        with up(before) as untouched:
-            was = _older(untouched, wishes.plan)
+        was = _before(before, wishes.plan, name)
         _compare(was, after, found, ledger, name)
     proof = Proof(target.stdio or target.start or target.url, wishes.dual, tuple(ledger.checks))
     return proof if proof.holds() else Proof(proof.server, proof.dual, proof.checks, log)
@@ -113,11 +112,24 @@ def _older(server: Server, plan: Plan) -> Older:
     return older
 
 
+def _before(target: Target, plan: Plan, name: str) -> Older:
+    """What the server of a revision tells older clients. Raises CannotStart, with the log of that server."""
+    try:
+        with up(target) as server:
+            was = _older(server, plan)
+            if "initialize" not in was.transcript or not was.listed.keys() | was.capabilities.keys():
+                said = was.transcript.get("initialize", "no answer")[:200]
+                raise CannotStart(f"it serves no older client: {said}\n{server.log}".strip())
+    except CannotStart as error:
+        reason, *log = str(error).split("\n", 1)
+        way_out = "if it needs other packages, --against-command says how to run it"
+        raise CannotStart("\n".join([f"the server of {name}: {reason}; {way_out}", *log])) from None
+    return was
+
+
 def _compare(was: Older, now: Older | None, modern: Modern, ledger: Ledger, name: str) -> None:
     from .masking import same
 
-    if "initialize" not in was.transcript or not was.listed.keys() | was.capabilities.keys():
-        raise CannotStart(f"the server of {name} serves no older client: {was.transcript.get('initialize', 'no answer')[:200]}")
     if now is not None:
         for asked, said in was.transcript.items():
             answered = now.transcript.get(asked, "")

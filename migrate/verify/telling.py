@@ -12,6 +12,7 @@ from .proof import Proof
 if TYPE_CHECKING:
     from rich.text import Text
 
+_ENDLESS = 100_000
 _LINES = {Outcome.PASSED: "✓", Outcome.FAILED: "✗", Outcome.WARNED: "!", Outcome.SKIPPED: "·"}
 _MARKS = {Outcome.PASSED: "ok", Outcome.FAILED: "FAIL", Outcome.WARNED: "warn", Outcome.SKIPPED: "skip"}
 _COLOURS = {Outcome.PASSED: "green", Outcome.FAILED: "red", Outcome.WARNED: "yellow", Outcome.SKIPPED: "bright_black"}
@@ -20,7 +21,7 @@ _COLOURS = {Outcome.PASSED: "green", Outcome.FAILED: "red", Outcome.WARNED: "yel
 def text(proof: Proof, *, colour: bool = False, signs: bool = False, width: int = 0, verbose: bool = False, quiet: bool = False) -> str:
     """The checks that did not pass, or all of them, by group with their numbers; then what the server wrote meanwhile, and how it ended.
 
-    `signs` takes signs in place of words, `width` is in cells (80 if 0), and `quiet` leaves out all but what did not pass.
+    `signs` takes signs in place of words, `width` is in cells (if 0, no line is broken), and `quiet` leaves out all but what did not pass.
     """
     from io import StringIO
 
@@ -34,7 +35,7 @@ def text(proof: Proof, *, colour: bool = False, signs: bool = False, width: int 
         file=out,
         force_terminal=colour,
         no_color=not colour,
-        width=width or 80,
+        width=width or _ENDLESS,
         highlight=False,
         emoji=False,
         markup=False,

@@ -14,4 +14,5 @@ def check(fact: Symbol, ctx: Context) -> Iterator[Finding]:
     keys = ctx.entry.match["Symbol"]
     calls = [other for other in ctx.file.facts if isinstance(other, Symbol) and other.use is SymbolUse.CALL and other.key in keys]
     if calls and calls[0] == fact:
-        yield ctx.finding(fact, Applicability.MANUAL, hint=ctx.entry.hints["manual"].replace("{count}", str(len(calls))))
+        hint = ctx.entry.hints["several"].replace("{count}", str(len(calls))) if len(calls) > 1 else ""
+        yield ctx.finding(fact, Applicability.MANUAL, hint=hint)

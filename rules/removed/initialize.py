@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def check(fact: Fact, ctx: Context) -> Iterator[Finding]:
     # The SDK still opens handshake connections; such a client merely stays on the older revisions.
     if isinstance(fact, Call):
-        yield ctx.finding(fact, severity=Severity.NOTE)
+        yield ctx.finding(fact, severity=Severity.NOTE, hint=ctx.entry.hints["session"])
     elif isinstance(fact, Send) and not ctx.settled(fact):
         yield from clientside.check(fact, ctx)
     else:

@@ -75,6 +75,8 @@ def answer(message: Message, channel: Channel, headers: Mapping[str, str] | None
         or (headers or {}).get("mcp-protocol-version") == MODERN
         or (f"{KEY}clientCapabilities" in meta or method == "server/discover")
     )
+    if has("era_by_header") and headers is not None:
+        modern = headers.get("mcp-protocol-version") not in (None, *OLDER)
     try:
         result = serve_modern(message, method, meta, channel, headers) if modern else serve_older(message, method, channel)
         if result is None:
@@ -164,6 +166,8 @@ def serve_older(message: Message, method: str, channel: Channel) -> Message:
         asked = params.get("protocolVersion")
         agreed = MODERN if has("handshake_offers_modern") else asked if asked in OLDER else OLDER[0]
         return {"protocolVersion": agreed, "capabilities": capabilities(), "serverInfo": INFO}
+    if method == "server/discover" and has("era_by_header"):
+        raise Refused(-32601, "Method not found", status=200)
     if method == "ping" and has("older_ping_refused"):
         raise Refused(-32601, "ping is removed")
     if method == "tools/list" and has("older_lists_refused"):
