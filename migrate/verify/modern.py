@@ -41,6 +41,7 @@ class Modern:
         self.server, self.ledger, self.dual, self.plan, self.notices = server, ledger, dual, plan, notices
         self.capabilities: Message = {}
         self.listed: dict[str, list[Message]] = {}  # tools, resources and prompts, as they were listed
+        self.strange: list[str] = []  # what processes wrote that have ended meanwhile
         self._ids = count(1)
         self.wire: Wire = server.connect()
 
@@ -92,6 +93,11 @@ class Modern:
     ) -> Exchange:
         """What comes back. It counts as said to a client of 2026-07-28, unless the server may take this for an older one (`heard`)."""
         exchange = (wire or self.wire).ask(self.message(method, params, meta, number), headers=headers, hold=hold)
+        if exchange.trouble and wire is None and isinstance(self.wire, Stdio):
+            # What comes next is asked of a new process, or one fault would be told many times.
+            self.strange += self.wire.strange
+            self.wire.close()
+            self.wire = self.server.connect()
         if heard:
             self.ledger.hear(exchange, method)
         return exchange
@@ -505,7 +511,11 @@ class Modern:
         self._check("the server sends no request", ", ".join(ledger.asked), "basic/patterns/index")
         self._check("no log message is sent that was not asked for", ", ".join(ledger.logged), "server/utilities/logging")
         if isinstance(self.wire, Stdio):
-            self._check("nothing but messages is written to standard output", "; ".join(self.wire.strange[:3]), "basic/transports/stdio")
+            self._check(
+                "nothing but messages is written to standard output",
+                "; ".join([*self.strange, *self.wire.strange][:3]),
+                "basic/transports/stdio",
+            )
         else:
             problem = "; ".join(self.wire.strange[:3])
             self._check("what is called JSON is JSON", problem, "basic/transports/streamable-http")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import shlex
+import socket
+import urllib.parse
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -11,6 +13,7 @@ from .process import CannotStart, Process, free_port
 from .wire import Http, Stdio, Wire
 
 PORT = "{port}"
+_REACHING = 5.0  # seconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +60,8 @@ class Server:
         return next((log for process in reversed(self._processes) if (log := process.log).strip()), "")
 
     def begin(self) -> None:
+        if self.target.url:
+            reach(self.target.url)
         if not self.target.start:
             return
         port = self.target.port or free_port()
@@ -69,6 +74,16 @@ class Server:
     def end(self) -> None:
         for process in self._processes:
             process.end()
+
+
+def reach(url: str) -> None:
+    """Raises CannotStart where nothing listens at an address."""
+    parts = urllib.parse.urlsplit(url)
+    try:
+        with socket.create_connection((parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80)), timeout=_REACHING):
+            return
+    except (OSError, ValueError) as error:
+        raise CannotStart(f"nothing answers at {url}: {getattr(error, 'strerror', None) or error}") from None
 
 
 @contextmanager

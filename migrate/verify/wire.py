@@ -123,7 +123,7 @@ class Stdio:
     def tell(self, message: Message, *, headers: Mapping[str, str | None] | None = None) -> Exchange:
         exchange = Exchange(message)
         if not self.process.write(json.dumps(message).encode() + b"\n"):
-            exchange.trouble = "the process has ended"
+            exchange.trouble = "no answer: the process has ended"
         return exchange
 
     def together(self, messages: Sequence[Message]) -> list[Exchange]:
@@ -148,7 +148,7 @@ class Stdio:
             if message is _END:
                 self._lines.put(_END)
                 for exchange in exchanges:
-                    exchange.trouble = "" if exchange.messages else "the process has ended"
+                    exchange.trouble = "" if exchange.messages else "no answer: the process has ended"
                 return
             if not self._heard:
                 self._heard = True
