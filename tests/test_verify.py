@@ -17,7 +17,7 @@ import sdk
 import servers
 from mcp_migrate.verify import messages, telling
 from mcp_migrate.verify.ledger import Check, Outcome
-from mcp_migrate.verify.messages import Call, Plan
+from mcp_migrate.verify.messages import Call, Notice, Plan
 from mcp_migrate.verify.process import CannotStart
 from mcp_migrate.verify.proof import Proof, Wishes, verify
 from mcp_migrate.verify.schema import conforms, is_schema, schema
@@ -26,7 +26,7 @@ from mcp_migrate.verify.server import Target
 SERVER = Path(__file__).parent / "verified" / "server.py"
 CALLS = (Call("add", {"a": 1, "b": 2}, "3"), Call("greet", {}, "hello"))
 PLAN = Plan(CALLS)
-NOTICE = (Call("rename", {}), "notifications/tools/list_changed", "")
+NOTICE = Notice(Call("rename", {}), "notifications/tools/list_changed", "")
 
 # Each with a piece of the name of a check that has to fail for it.
 BOTH = {
@@ -345,7 +345,7 @@ def test_what_fix_makes_of_a_server_passes(server, tmp_path):
     folder = servers.copy(server.before, tmp_path / "copy")
     servers.migrate("fix", ".", cwd=folder)
     calls = tuple(map(messages.call, server.calls))
-    notices = tuple((call, *call.text.partition(" ")[::2]) for call in map(messages.call, server.notify))
+    notices = tuple(Notice(call, *call.text.partition(" ")[::2]) for call in map(messages.call, server.notify))
     target = Target(
         stdio="" if server.http else shlex.join(server.argv),
         start=shlex.join(server.argv).replace("'{port}'", "{port}") if server.http else "",

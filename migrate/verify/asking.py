@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import NoReturn
 
 from . import messages, revision
-from .messages import Call, Plan
+from .messages import Notice, Plan
 from .process import CannotStart
 from .proof import Proof, Wishes, verify
 from .server import PORT, Target, split
@@ -92,9 +92,9 @@ def _pair(written: str, between: str, wrong: str) -> tuple[str, str]:
     return name.strip(), value.strip() if between == ":" else value
 
 
-def _notice(written: str) -> tuple[Call, str, str]:
+def _notice(written: str) -> Notice:
     call = messages.call(written)
     method, _, uri = call.text.partition(" ")
     if method not in _CHANGES and not (method == _UPDATED and uri.strip()):
         raise ValueError(f"{written!r}: after the arrow comes one of {', '.join(_CHANGES)}, or {_UPDATED} and a URI")
-    return dataclasses.replace(call, text=""), method, uri.strip()
+    return Notice(dataclasses.replace(call, text=""), method, uri.strip())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 Message = dict[str, Any]
 
@@ -31,6 +31,14 @@ class Call:
     arguments: Mapping[str, Any]
     text: str = ""
     guessed: bool = False
+
+
+class Notice(NamedTuple):
+    """A call, and the notification that an open subscription has to get for it; `uri` is that of a resource, "" for a list."""
+
+    call: Call
+    method: str
+    uri: str
 
 
 def call(written: str) -> Call:

@@ -11,7 +11,23 @@ from itertools import count
 from typing import Any
 
 from .ledger import DEFINED, RETIRED, Ledger
-from .messages import MODERN, NOTHING, OLDER, SERVER, SUBSCRIPTION, UNCALLED, Call, Message, Plan, answer, envelope, handshake, said, sample
+from .messages import (
+    MODERN,
+    NOTHING,
+    OLDER,
+    SERVER,
+    SUBSCRIPTION,
+    UNCALLED,
+    Call,
+    Message,
+    Notice,
+    Plan,
+    answer,
+    envelope,
+    handshake,
+    said,
+    sample,
+)
 from .schema import conforms, is_schema, schema
 from .server import Server
 from .wire import Exchange, Http, Stdio, Wire
@@ -34,10 +50,7 @@ _LISTS = {"tools": "tools/list", "resources": "resources/list", "prompts": "prom
 class Modern:
     """One walk through a server. `ledger` gets everything that was seen."""
 
-    def __init__(
-        self, server: Server, ledger: Ledger, *, dual: bool, plan: Plan = NOTHING, notices: Sequence[tuple[Call, str, str]] = ()
-    ) -> None:
-        """`notices` are calls, each with the notification that an open subscription has to get for it, and its URI."""
+    def __init__(self, server: Server, ledger: Ledger, *, dual: bool, plan: Plan = NOTHING, notices: Sequence[Notice] = ()) -> None:
         self.server, self.ledger, self.dual, self.plan, self.notices = server, ledger, dual, plan, notices
         self.capabilities: Message = {}
         self.listed: dict[str, list[Message]] = {}  # tools, resources and prompts, as they were listed
