@@ -25,6 +25,7 @@ from mcp_migrate.verify.server import Target
 
 SERVER = Path(__file__).parent / "verified" / "server.py"
 CALLS = (Call("add", {"a": 1, "b": 2}, "3"), Call("greet", {}, "hello"))
+LOOK = Call("look", {"city": "Zürich", "how": {"near": True}}, "Zürich in sight")
 PLAN = Plan(CALLS)
 NOTICE = Notice(Call("rename", {}), "notifications/tools/list_changed", "")
 
@@ -105,6 +106,21 @@ def test_every_defect_is_caught(transport, defect):
     assert any(OVER[transport][defect] in name for name in bad), bad
 
 
+@pytest.mark.parametrize("defect", ["", "arguments_unread"], ids=["read", "unread"])
+def test_headers_repeat_the_arguments_that_a_tool_wants_there(defect):
+    proof = verify(target("http", defect), Wishes(plan=Plan((LOOK,))))
+    bad = ["a call of look with a header that is missing is refused with -32020"] if defect else []
+    bad += ["a call of look with a header that is another one is refused with -32020"] if defect else []
+    assert [check.name for check in proof.checks if check.outcome is not Outcome.PASSED] == bad
+    assert "look takes the headers of its arguments" in [check.name for check in proof.checks]
+
+
+def test_no_tool_is_called_for_its_headers_that_is_not_called_at_all():
+    proof = verify(target("http", "arguments_unread"), Wishes())
+    assert [check for check in proof.checks if "look" in check.name] == []
+    assert proof.holds()
+
+
 def test_a_server_of_both_eras_is_no_server_of_one():
     proof = verify(target("stdio"), Wishes(dual=False, plan=PLAN))
     assert "initialize is refused" in [check.name for check in proof.checks if check.outcome is Outcome.FAILED]
@@ -166,6 +182,20 @@ def test_samples_are_what_their_schema_says(written):
     jsonschema.validate(messages.sample(written), written)
 
 
+@pytest.mark.parametrize(
+    ("text", "held"), [("a b", "a b"), ("ü", "=?base64?w7w=?="), (" a", "=?base64?IGE=?="), ("a\n", "=?base64?YQo=?=")]
+)
+def test_headers_hold_any_name(text, held):
+    assert messages.usual_headers({"method": "tools/call", "params": {"name": text}})["Mcp-Name"] == held
+    schema = {"properties": {"a": {"x-mcp-header": "A"}, "b": {"x-mcp-header": "not a name"}, "c": {}}}
+    assert messages.repeated(schema, {"a": text, "b": text, "c": text}) == {"Mcp-Param-A": held}
+
+
+def test_what_is_no_list_holds_nothing():
+    assert messages.listed({"tools": [{"name": "a"}, 1]}, "tools") == [{"name": "a"}]
+    assert [messages.listed(result, "tools") for result in (None, {}, {"tools": True}, {"tools": {"a": 1}})] == [[], [], [], []]
+
+
 def test_faults_of_messages():
     official = schema()
     complete = {"resultType": "complete", "tools": [], "ttlMs": 0, "cacheScope": "public"}
@@ -225,6 +255,8 @@ def run(*argv: str, cwd: Path) -> subprocess.CompletedProcess[str]:
         (("--stdio", "a", "--http", "http://b"), "give one of --stdio, --start and --http"),
         (("--start", "server"), "--start needs {port}"),
         (("--http", "localhost:1"), "begins with http://"),
+        (("--http", "http://a:port"), "no port that can be"),
+        (("--http", "http:///mcp"), "there is no host"),
         (("--stdio", "'a"), "is no command line"),
         (("--stdio", "no-such-program"), "cannot run no-such-program"),
         (("--stdio", "a", "--call", "add {"), "are no JSON"),

@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NoReturn
+from urllib.parse import urlsplit
 
 from . import messages, revision
 from .messages import Notice, Plan
@@ -46,6 +47,8 @@ def proof(asked: Asked, fail: Callable[[str], NoReturn]) -> Proof:
         fail(f"--start needs {PORT} in its command or in an --env, or --port")
     if asked.url and not asked.url.startswith(("http://", "https://")):
         fail(f"--http takes an address that begins with http:// or https://, not {asked.url!r}")
+    if asked.url and not _has_place(asked.url):
+        fail(f"there is no host, or no port that can be, in {asked.url!r}")
     if asked.url and asked.against:
         fail("--against starts two servers; use --stdio or --start in place of --http")
     if asked.against_command and not asked.against:
@@ -77,6 +80,14 @@ def proof(asked: Asked, fail: Callable[[str], NoReturn]) -> Proof:
             return verify(target, wishes, before=_before(target, asked.against_command, folder), name=asked.against)
     except CannotStart as error:
         fail(str(error))
+
+
+def _has_place(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+        return bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        return False
 
 
 def _before(target: Target, command: str, folder: str) -> Target:
