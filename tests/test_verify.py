@@ -15,7 +15,7 @@ import jsonschema
 import pytest
 import sdk
 import servers
-from mcp_migrate.verify import messages, telling
+from mcp_migrate.verify import messages, revision, telling
 from mcp_migrate.verify.ledger import Check, Outcome
 from mcp_migrate.verify.messages import Call, Notice, Plan
 from mcp_migrate.verify.process import CannotStart
@@ -330,6 +330,24 @@ def test_a_server_is_compared_with_what_it_was(tmp_path):
     assert len(worktrees.splitlines()) == 1
     done = run("--stdio", "python server.py", "--against", "no-such-revision", cwd=tmp_path)
     assert (done.returncode, done.stderr) == (2, "mcp-migrate: error: git knows no revision 'no-such-revision'\n")
+
+
+def test_a_former_revision_is_checked_out_without_hooks_and_takes_no_other_work_tree_away(tmp_path):
+    repository, other = tmp_path / "repository", tmp_path / "other"
+    repository.mkdir()
+    git(repository, "init", "-q")
+    git(repository, "commit", "--allow-empty", "-qm", "before")
+    git(repository, "worktree", "add", "--detach", "-q", str(other))
+    shutil.move(other, tmp_path / "elsewhere")  # as on a drive that is not there now
+    hook = repository / ".git/hooks/post-checkout"
+    hook.parent.mkdir(exist_ok=True)
+    hook.write_text(f"#!/bin/sh\ntouch '{tmp_path / 'ran'}'\n")
+    hook.chmod(0o755)
+    with revision.checkout("HEAD", str(repository)) as folder:
+        assert Path(folder).is_dir()
+    assert not Path(folder).exists()
+    assert not (tmp_path / "ran").exists()
+    assert [path.name for path in (repository / ".git/worktrees").iterdir()] == ["other"]
 
 
 OFFICIAL = """
