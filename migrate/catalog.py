@@ -24,7 +24,7 @@ _REQUIRED = frozenset({"id", "title", "message", "severity", "fix", "why", "inst
 _OPTIONAL = frozenset({"match", "messages", "covers", "data", "hints", "early", "last", "group"})
 
 # Every scalar stays text: a revision is no date, and -32002 no number. With libyaml 45 entries cost some 20 ms of CPU, in pure Python 200.
-_Loader: type[yaml.BaseLoader] = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
+Loader: type[yaml.BaseLoader] = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 
 
 class CatalogError(ValueError):
@@ -78,7 +78,7 @@ class Catalog:
 @cache
 def load() -> Catalog:
     """Reads every entry of every pack. Raises CatalogError for what is not an entry."""
-    shared = yaml.load(files(PACKAGE).joinpath(_SHARED).read_text(encoding="utf-8"), Loader=_Loader)
+    shared = yaml.load(files(PACKAGE).joinpath(_SHARED).read_text(encoding="utf-8"), Loader=Loader)
     return build(_read_all(shared), tuple(_groups(shared)))
 
 
@@ -103,7 +103,7 @@ def build(found: Iterator[Entry], groups: tuple[Group, ...] = ()) -> Catalog:
 def parse(pack: str, name: str, text: str) -> Entry:
     """One entry from the text of its file."""
     where = f"{pack}/{name}.yaml"
-    raw = yaml.load(text, Loader=_Loader)
+    raw = yaml.load(text, Loader=Loader)
     if not isinstance(raw, dict):
         raise CatalogError(f"{where}: is no mapping")
     if unknown := raw.keys() - _REQUIRED - _OPTIONAL:

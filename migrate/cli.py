@@ -573,7 +573,7 @@ def _tell(report: Report, output_format: Format, file: Path | None, *, statistic
 
 
 def _rendered(report: Report, output_format: Format, *, to_terminal: bool, statistics: bool, quiet: bool, verbose: bool) -> str:
-    from .report import concise, github, gitlab, json, junit, sarif, text
+    from .report import concise, github, gitlab, json, sarif, text
 
     match output_format:
         case Format.JSON if statistics:
@@ -591,6 +591,8 @@ def _rendered(report: Report, output_format: Format, *, to_terminal: bool, stati
         case Format.GITLAB:
             return gitlab.render(report)
         case Format.JUNIT:
+            from .report import junit  # the only one that loads an XML library, for 2 ms
+
             return junit.render(report)
     return text.render(report, look=look() if to_terminal else text.PLAIN, summary=not quiet, verbose=verbose)
 

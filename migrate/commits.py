@@ -89,14 +89,18 @@ def tree_of(changes: Iterable[Change]) -> str:
 
 
 def _refuse_unclean(root: str) -> None:
-    status = _ask(root, "status", "--porcelain", "--untracked-files=no", "-z")
-    if not status.ok:
-        raise NotCommitted(status.said)
-    changed = [record[3:] for record in status.out.split("\0") if record[2:3] == " "]
-    if changed:
+    if changed := _changed(root):
         more = f" and {len(changed) - _SHOWN} more" if len(changed) > _SHOWN else ""
         shown = f"{', '.join(changed[:_SHOWN])}{more}"
         raise NotCommitted(f"--commit wants a clean work tree, so nothing was written; commit or stash what has changed: {shown}")
+
+
+def _changed(root: str) -> list[str]:
+    """The tracked files that are not as they were committed. Raises NotCommitted."""
+    status = _ask(root, "status", "--porcelain", "--untracked-files=no", "-z")
+    if not status.ok:
+        raise NotCommitted(status.said)
+    return [record[3:] for record in status.out.split("\0") if record[2:3] == " "]
 
 
 def head(root: str) -> str:
@@ -157,8 +161,10 @@ def _take_back(root: str, start: str, last: str, written: Sequence[Change]) -> s
         files.restore(first.values())
     except OSError as error:
         return f"and {error.filename} could not be written back: {(error.strerror or str(error)).lower()}"
-    status = _ask(root, "status", "--porcelain", "--untracked-files=no", "-z")
-    others = [record[3:] for record in status.out.split("\0") if record[2:3] == " "]
+    try:
+        others = _changed(root)
+    except NotCommitted as error:
+        return f"the changes were taken back, and what hooks may have left cannot be told: {error}"
     return "nothing is changed" if not others else f"the changes were taken back; a hook has left others in {', '.join(others[:_SHOWN])}"
 
 

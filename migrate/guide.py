@@ -9,14 +9,13 @@ from importlib.resources import files
 
 import yaml
 
-from .catalog import PACKAGE, CatalogError
+from .catalog import PACKAGE, CatalogError, Loader
 from .facts.model import FileFacts
 from .project import Project
 
 _FOLDER = "guide"
 _FENCE = "---\n"
 _FIELDS = frozenset({"title", "rules", "imports", "facts", "words", "tests", "beside", "otherwise"})
-_Loader: type[yaml.BaseLoader] = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 
 Wanted = Mapping[str, tuple[str, ...]]  # kinds of facts, and their keys; `*` for all
 
@@ -104,7 +103,7 @@ def _says(file: FileFacts, words: tuple[str, ...]) -> bool:
 
 def _parse(name: str, text: str) -> Section:
     head, fence, body = text.removeprefix(_FENCE).partition(f"\n{_FENCE}")
-    raw = yaml.load(head, Loader=_Loader) if fence else None
+    raw = yaml.load(head, Loader=Loader) if fence else None
     if not isinstance(raw, dict) or raw.keys() - _FIELDS or not isinstance(raw.get("title"), str):
         raise CatalogError(f"{_FOLDER}/{name}: does not begin with the fields of a section")
     return Section(

@@ -9,11 +9,10 @@ from importlib.resources import files
 
 import yaml
 
-from .catalog import PACKAGE, CatalogError
+from .catalog import PACKAGE, CatalogError, Loader
 
 _FILE = "symptoms.yaml"
 _TEXTS = ("id", "says", "seen", "cause", "do")
-_Loader: type[yaml.BaseLoader] = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +31,7 @@ class Symptom:
 @cache
 def load() -> tuple[Symptom, ...]:
     """All symptoms, as their file has them. Raises CatalogError for what is not written as they are."""
-    return tuple(map(_symptom, yaml.load(files(PACKAGE).joinpath(_FILE).read_text(encoding="utf-8"), Loader=_Loader)))
+    return tuple(map(_symptom, yaml.load(files(PACKAGE).joinpath(_FILE).read_text(encoding="utf-8"), Loader=Loader)))
 
 
 def find(text: str) -> tuple[Symptom, ...]:

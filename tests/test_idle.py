@@ -38,6 +38,7 @@ def kind(text: str) -> Idle | None:
         ("def gate(request):\n    pass\n", Idle.GUARD),
         ('def gate(request):\n    """Once more."""\n    sid = request.headers.get("x")\n    return None\n', Idle.GUARD),
         ("async def gate(request):\n    try:\n        m = await request.json()\n    except ValueError:\n        return\n", Idle.GUARD),
+        ("def gate(request: Request, sid: str | None = Header(None), other=Header(default=None), *, log=False):\n    pass\n", Idle.GUARD),
         (DECORATOR, Idle.DECORATOR),
         (MIDDLEWARE, Idle.MIDDLEWARE),
         ("class gate:\n    def __init__(self, app):\n        self.app = app\n\n    async def __call__(self, scope, receive, send):\n"
@@ -47,7 +48,7 @@ def kind(text: str) -> Idle | None:
         ("@web.middleware\nasync def gate(request, handler):\n    return await handler(request)\n", Idle.HOOK),
         ("@app.before_request\ndef gate():\n    return None\n", Idle.HOOK),
     ],
-    ids=["pass", "looks", "tries", "decorator", "dispatch", "asgi", "django", "aiohttp", "flask"],
+    ids=["pass", "looks", "tries", "optional", "decorator", "dispatch", "asgi", "django", "aiohttp", "flask"],
 )  # fmt: skip
 def test_what_does_nothing(text: str, expected: Idle) -> None:
     assert kind(text) is expected
@@ -60,6 +61,13 @@ def test_what_does_nothing(text: str, expected: Idle) -> None:
         "def gate(request):\n    calls = count(request)\n",
         "def gate(request):\n    return True\n",
         "def gate(request):\n    if allowed(request):\n        pass\n",
+        'def gate(request):\n    key = request.headers["authorization"]\n',
+        "def gate(request, user=Depends(current_user)):\n    pass\n",
+        "def gate(user: Annotated[User, Depends(current_user)]):\n    pass\n",
+        "def gate(user: CurrentUser):\n    pass\n",
+        "def gate(user: 'CurrentUser'):\n    pass\n",
+        "def gate(key: str = Header(...)):\n    pass\n",
+        "def gate(*, key: str = Header()):\n    pass\n",
         "@app.get('/gate')\ndef gate(request):\n    pass\n",
         DECORATOR.replace("return await page(request)", "return await page(request, 1)"),
         DECORATOR.replace("        @functools.wraps(page)\n", ""),
@@ -70,7 +78,28 @@ def test_what_does_nothing(text: str, expected: Idle) -> None:
         "class gate:\n    def __call__(self, request):\n        return self.other(request)\n",
         "@web.middleware\n@traced\nasync def gate(request, handler):\n    return await handler(request)\n",
     ],
-    ids=["refuses", "counts", "answers", "asks", "route", "adds", "unwrapped", "logs", "keeps", "holds", "wraps", "unknown", "traced"],
+    ids=[
+        "refuses",
+        "counts",
+        "answers",
+        "asks",
+        "key",
+        "depends",
+        "annotated",
+        "alias",
+        "quoted",
+        "wanted",
+        "needed",
+        "route",
+        "adds",
+        "unwrapped",
+        "logs",
+        "keeps",
+        "holds",
+        "wraps",
+        "unknown",
+        "traced",
+    ],
 )
 def test_what_does_something(text: str) -> None:
     assert kind(text) is None

@@ -279,3 +279,24 @@ def test_checking_never_loads_libcst() -> None:
     code = f"import importlib, sys\nfor name in {[*rules, 'mcp_migrate.engine', 'mcp_migrate.cli']!r}: importlib.import_module(name)\n"
     result = subprocess.run([sys.executable, "-c", f"{code}print('libcst' in sys.modules)"], capture_output=True, text=True, check=True)
     assert result.stdout.strip() == "False"
+
+
+def test_a_check_loads_nothing_that_it_has_no_use_for(tmp_path: Path) -> None:
+    (tmp_path / "server.py").write_text('from mcp.server.fastmcp import FastMCP\nserver = FastMCP("a")\n')
+    loaded = [
+        "libcst",
+        "rich",
+        "jsonschema",
+        "http.client",
+        "xml.etree.ElementTree",
+        "mcp_migrate.verify",
+        "mcp_migrate.commits",
+        "mcp_migrate.series",
+    ]
+    code = (
+        "import sys\nfrom mcp_migrate.cli import app\ntry:\n    app(['check', '.'])\nexcept SystemExit:\n    pass\n"
+        f"print([name for name in {loaded!r} if name in sys.modules])"
+    )
+    result = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert "MCP" in result.stdout
+    assert result.stdout.splitlines()[-1] == "[]"

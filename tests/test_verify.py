@@ -16,9 +16,9 @@ import jsonschema
 import pytest
 import sdk
 import servers
-from mcp_migrate.verify import messages, telling
+from mcp_migrate.verify import messages, revision, telling
 from mcp_migrate.verify.ledger import Check, Outcome
-from mcp_migrate.verify.messages import Call, Plan
+from mcp_migrate.verify.messages import Call, Notice, Plan
 from mcp_migrate.verify.process import CannotStart
 from mcp_migrate.verify.proof import Proof, Wishes, verify
 from mcp_migrate.verify.schema import conforms, is_schema, schema
@@ -26,8 +26,9 @@ from mcp_migrate.verify.server import Target
 
 SERVER = Path(__file__).parent / "verified" / "server.py"
 CALLS = (Call("add", {"a": 1, "b": 2}, "3"), Call("greet", {}, "hello"))
+LOOK = Call("look", {"city": "Zürich", "how": {"near": True}}, "Zürich in sight")
 PLAN = Plan(CALLS)
-NOTICE = (Call("rename", {}), "notifications/tools/list_changed", "")
+NOTICE = Notice(Call("rename", {}), "notifications/tools/list_changed", "")
 
 # Each with a piece of the name of a check that has to fail for it.
 BOTH = {
@@ -112,6 +113,21 @@ def test_a_server_of_both_eras_may_refuse_as_it_does_to_older_clients():
     assert [check.name for check in proof.checks if check.outcome in (Outcome.FAILED, Outcome.WARNED)] == []
 
 
+@pytest.mark.parametrize("defect", ["", "arguments_unread"], ids=["read", "unread"])
+def test_headers_repeat_the_arguments_that_a_tool_wants_there(defect):
+    proof = verify(target("http", defect), Wishes(plan=Plan((LOOK,))))
+    bad = ["a call of look with a header that is missing is refused with -32020"] if defect else []
+    bad += ["a call of look with a header that is another one is refused with -32020"] if defect else []
+    assert [check.name for check in proof.checks if check.outcome is not Outcome.PASSED] == bad
+    assert "look takes the headers of its arguments" in [check.name for check in proof.checks]
+
+
+def test_no_tool_is_called_for_its_headers_that_is_not_called_at_all():
+    proof = verify(target("http", "arguments_unread"), Wishes())
+    assert [check for check in proof.checks if "look" in check.name] == []
+    assert proof.holds()
+
+
 def test_a_server_of_both_eras_is_no_server_of_one():
     proof = verify(target("stdio"), Wishes(dual=False, plan=PLAN))
     assert "initialize is refused" in [check.name for check in proof.checks if check.outcome is Outcome.FAILED]
@@ -182,6 +198,20 @@ def test_samples_are_what_their_schema_says(written):
     jsonschema.validate(messages.sample(written), written)
 
 
+@pytest.mark.parametrize(
+    ("text", "held"), [("a b", "a b"), ("ü", "=?base64?w7w=?="), (" a", "=?base64?IGE=?="), ("a\n", "=?base64?YQo=?=")]
+)
+def test_headers_hold_any_name(text, held):
+    assert messages.usual_headers({"method": "tools/call", "params": {"name": text}})["Mcp-Name"] == held
+    schema = {"properties": {"a": {"x-mcp-header": "A"}, "b": {"x-mcp-header": "not a name"}, "c": {}}}
+    assert messages.repeated(schema, {"a": text, "b": text, "c": text}) == {"Mcp-Param-A": held}
+
+
+def test_what_is_no_list_holds_nothing():
+    assert messages.listed({"tools": [{"name": "a"}, 1]}, "tools") == [{"name": "a"}]
+    assert [messages.listed(result, "tools") for result in (None, {}, {"tools": True}, {"tools": {"a": 1}})] == [[], [], [], []]
+
+
 def test_faults_of_messages():
     official = schema()
     complete = {"resultType": "complete", "tools": [], "ttlMs": 0, "cacheScope": "public"}
@@ -245,6 +275,8 @@ def run(*argv: str, cwd: Path) -> subprocess.CompletedProcess[str]:
         (("--stdio", "a", "--http", "http://b"), "give one of --stdio, --start and --http"),
         (("--start", "server"), "--start needs {port}"),
         (("--http", "localhost:1"), "begins with http://"),
+        (("--http", "http://a:port"), "no port that can be"),
+        (("--http", "http:///mcp"), "there is no host"),
         (("--stdio", "'a"), "is no command line"),
         (("--stdio", "no-such-program"), "cannot run no-such-program"),
         (("--stdio", "a", "--call", "add {"), "are no JSON"),
@@ -320,6 +352,24 @@ def test_a_server_is_compared_with_what_it_was(tmp_path):
     assert (done.returncode, done.stderr) == (2, "mcp-migrate: error: git knows no revision 'no-such-revision'\n")
 
 
+def test_a_former_revision_is_checked_out_without_hooks_and_takes_no_other_work_tree_away(tmp_path):
+    repository, other = tmp_path / "repository", tmp_path / "other"
+    repository.mkdir()
+    git(repository, "init", "-q")
+    git(repository, "commit", "--allow-empty", "-qm", "before")
+    git(repository, "worktree", "add", "--detach", "-q", str(other))
+    shutil.move(other, tmp_path / "elsewhere")  # as on a drive that is not there now
+    hook = repository / ".git/hooks/post-checkout"
+    hook.parent.mkdir(exist_ok=True)
+    hook.write_text(f"#!/bin/sh\ntouch '{tmp_path / 'ran'}'\n")
+    hook.chmod(0o755)
+    with revision.checkout("HEAD", str(repository)) as folder:
+        assert Path(folder).is_dir()
+    assert not Path(folder).exists()
+    assert not (tmp_path / "ran").exists()
+    assert [path.name for path in (repository / ".git/worktrees").iterdir()] == ["other"]
+
+
 OFFICIAL = """
 import sys
 from mcp.server.mcpserver import MCPServer
@@ -365,7 +415,7 @@ def test_what_fix_makes_of_a_server_passes(server, tmp_path):
     folder = servers.copy(server.before, tmp_path / "copy")
     servers.migrate("fix", ".", cwd=folder)
     calls = tuple(map(messages.call, server.calls))
-    notices = tuple((call, *call.text.partition(" ")[::2]) for call in map(messages.call, server.notify))
+    notices = tuple(Notice(call, *call.text.partition(" ")[::2]) for call in map(messages.call, server.notify))
     target = Target(
         stdio="" if server.http else shlex.join(server.argv),
         start=shlex.join(server.argv).replace("'{port}'", "{port}") if server.http else "",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import builtins
 from collections.abc import Mapping, Sequence
 from enum import Enum
 from typing import TypeGuard
@@ -19,6 +20,8 @@ _LOOKS = frozenset(
 )
 _HANDED_ON = frozenset({"call_next", "get_response", "app", "handler"})
 _HOOKS = frozenset({"before_request", "before_app_request", "middleware"})
+_FIELDS = frozenset({"Header", "Query", "Cookie"})
+_TYPES = frozenset({"Any", "HTTPConnection", "Headers", "Mapping", "Optional", "Request", "Response", "WebSocket"})
 
 
 class Idle(Enum):
@@ -48,11 +51,44 @@ def _kind(node: ast.stmt) -> Idle | None:
             names = {dotted(one.func if isinstance(one, ast.Call) else one).rpartition(".")[2] for one in node.decorator_list}
             if not names:
                 if all(_does_nothing(one) for one in node.body):
-                    return Idle.GUARD
+                    return Idle.GUARD if _asks_for_nothing(node.args) else None
                 return Idle.DECORATOR if _hands_back(node) else Idle.MIDDLEWARE if _hands_on(node) else None
             if names <= _HOOKS and len(node.decorator_list) == 1:
                 return Idle.HOOK if all(_does_nothing(one) for one in node.body) or _hands_on(node) else None
     return None
+
+
+def _asks_for_nothing(args: ast.arguments) -> bool:
+    """Whether a framework that finds values for parameters refuses no request on the way, as for `user: User = Depends(current_user)`."""
+    every = [*args.posonlyargs, *args.args]
+    defaults: list[ast.expr | None] = [*([None] * (len(every) - len(args.defaults))), *args.defaults]
+    pairs = [*zip(every, defaults, strict=True), *zip(args.kwonlyargs, args.kw_defaults, strict=True)]
+    return all(_is_plain(arg.annotation) if default is None else _is_optional(default) for arg, default in pairs)
+
+
+def _is_plain(annotation: ast.expr | None) -> bool:
+    """Whether a type stands for itself; an alias of the project may hold a dependency."""
+    for node in ast.walk(annotation) if annotation is not None else ():
+        match node:
+            case ast.Call() | ast.Constant(value=str()):
+                return False
+            case ast.Name(id=name) if not hasattr(builtins, name) and name not in _TYPES:
+                return False
+    return True
+
+
+def _is_optional(default: ast.expr) -> bool:
+    match default:
+        case ast.Constant(value=value):
+            return value is not ...
+        case ast.Call(args=[ast.Constant(value=None), *_]):
+            return dotted(default.func).rpartition(".")[2] in _FIELDS
+        case ast.Call(args=[], keywords=keywords):
+            given = [word.value for word in keywords if word.arg == "default"]
+            return dotted(default.func).rpartition(".")[2] in _FIELDS and any(
+                isinstance(one, ast.Constant) and one.value is None for one in given
+            )
+    return False
 
 
 def _does_nothing(node: ast.stmt) -> bool:
@@ -77,6 +113,8 @@ def _only_looks(node: ast.expr) -> bool:
                     return False
             case ast.Call() | ast.NamedExpr() | ast.Yield() | ast.YieldFrom():
                 return False
+            case ast.Subscript():
+                return False  # `headers["authorization"]` refuses whoever has none
     return True
 
 

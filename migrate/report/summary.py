@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from ..rule import Applicability, Era, Group, Severity
 from .model import Place, Report, visible
+from .text import count
 
 # A pull request takes 65,536 characters on the usual hosts; what is left may be more than that.
 _MOST = 100
@@ -132,7 +133,7 @@ def _left(summary: Summary) -> Iterator[str]:
     for severity in reversed(Severity):
         some = [place for place in places if place.severity is severity]
         if some:
-            yield from (f"{_count(len(some), severity.word)}:", "")
+            yield from (f"{count(len(some), severity.word)}:", "")
             yield from (_place(place, summary) for place in some[:_MOST])
             if len(some) > _MOST:
                 yield f"- and {len(some) - _MOST} more; `mcp-migrate check` shows them"
@@ -162,7 +163,7 @@ def _fine(summary: Summary) -> Iterator[str]:
     fine = [path for path in speaking if path not in hit]
     untouched = [path for path in fine if path not in {*summary.changed, *summary.created}]
     yield from ("", "## Checked, and fine", "")
-    yield f"- {_count(report.checked, 'file')} read with {_count(summary.asked, 'rule')}; MCP code in {len(speaking)} of them."
+    yield f"- {count(report.checked, 'file')} read with {count(summary.asked, 'rule')}; MCP code in {len(speaking)} of them."
     if fine:
         yield f"- No finding is left in {_some(fine)}."
     if untouched:
@@ -171,9 +172,9 @@ def _fine(summary: Summary) -> Iterator[str]:
         if seen.boundary:
             yield f"- Behind a stateless boundary: {_some([':'.join(filter(None, (seen.path, name))) for name in seen.boundary])}."
     if report.suppressed:
-        yield f"- {_count(report.suppressed, 'finding')} silenced by comments in the code."
+        yield f"- {count(report.suppressed, 'finding')} silenced by comments in the code."
     if report.baselined:
-        yield f"- {_count(report.baselined, 'finding')} accepted by the baseline."
+        yield f"- {count(report.baselined, 'finding')} accepted by the baseline."
 
 
 def _proof(summary: Summary) -> Iterator[str]:
@@ -207,7 +208,3 @@ def _some(paths: Sequence[str], most: int = _SOME) -> str:
 
 def _cell(text: str) -> str:
     return visible(text).replace("|", "\\|")
-
-
-def _count(number: int, word: str) -> str:
-    return f"{number:,} {word}{'' if number == 1 else 's'}"

@@ -6,9 +6,10 @@ import dataclasses
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NoReturn
+from urllib.parse import urlsplit
 
 from . import messages, revision
-from .messages import Call, Plan
+from .messages import Notice, Plan
 from .process import CannotStart
 from .proof import Proof, Wishes, verify
 from .server import PORT, Target, split
@@ -46,6 +47,8 @@ def proof(asked: Asked, fail: Callable[[str], NoReturn]) -> Proof:
         fail(f"--start needs {PORT} in its command or in an --env, or --port")
     if asked.url and not asked.url.startswith(("http://", "https://")):
         fail(f"--http takes an address that begins with http:// or https://, not {asked.url!r}")
+    if asked.url and not _has_place(asked.url):
+        fail(f"there is no host, or no port that can be, in {asked.url!r}")
     if asked.url and asked.against:
         fail("--against starts two servers; use --stdio or --start in place of --http")
     if asked.against_command and not asked.against:
@@ -79,6 +82,14 @@ def proof(asked: Asked, fail: Callable[[str], NoReturn]) -> Proof:
         fail(str(error))
 
 
+def _has_place(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+        return bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        return False
+
+
 def _before(target: Target, command: str, folder: str) -> Target:
     if target.stdio:
         return dataclasses.replace(target, stdio=command or target.stdio, folder=folder)
@@ -92,9 +103,9 @@ def _pair(written: str, between: str, wrong: str) -> tuple[str, str]:
     return name.strip(), value.strip() if between == ":" else value
 
 
-def _notice(written: str) -> tuple[Call, str, str]:
+def _notice(written: str) -> Notice:
     call = messages.call(written)
     method, _, uri = call.text.partition(" ")
     if method not in _CHANGES and not (method == _UPDATED and uri.strip()):
         raise ValueError(f"{written!r}: after the arrow comes one of {', '.join(_CHANGES)}, or {_UPDATED} and a URI")
-    return dataclasses.replace(call, text=""), method, uri.strip()
+    return Notice(dataclasses.replace(call, text=""), method, uri.strip())

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import base64
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 Message = dict[str, Any]
 
 MODERN = "2026-07-28"
 OLDER = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
+PAGES = 20  # of one list that are asked for
 PREFIX = "io.modelcontextprotocol/"
 VERSION, CLIENT, CAPABILITIES = f"{PREFIX}protocolVersion", f"{PREFIX}clientInfo", f"{PREFIX}clientCapabilities"
 SERVER, SUBSCRIPTION = f"{PREFIX}serverInfo", f"{PREFIX}subscriptionId"
@@ -22,6 +25,10 @@ ABLE: Mapping[str, Any] = {"elicitation": {"form": {}}, "sampling": {}, "roots":
 # Which parameter a header repeats, by method.
 NAMED = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
 
+# What stands in a header as it is: visible characters, with blanks only between them, and nothing that looks like Base64.
+_PLAIN = re.compile(r"(?!=\?base64\?.*\?=\Z)[!-~](?:[\t -~]*[!-~])?")
+_TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+
 
 @dataclass(frozen=True, slots=True)
 class Call:
@@ -31,6 +38,14 @@ class Call:
     arguments: Mapping[str, Any]
     text: str = ""
     guessed: bool = False
+
+
+class Notice(NamedTuple):
+    """A call, and the notification that an open subscription has to get for it; `uri` is that of a resource, "" for a list."""
+
+    call: Call
+    method: str
+    uri: str
 
 
 def call(written: str) -> Call:
@@ -104,6 +119,41 @@ def answer(asked: Mapping[str, Any]) -> Message:
             return {"roots": [{"uri": "file:///root", "name": "root"}]}
 
 
+def usual_headers(message: Mapping[str, Any]) -> dict[str, str]:
+    """The headers that a client of 2026-07-28 sends with a message, but for those that repeat arguments."""
+    params, method = message.get("params") or {}, str(message.get("method"))
+    found = {
+        "Content-Type": "application/json",
+        "Accept": "application/json, text/event-stream",
+        "MCP-Protocol-Version": str((params.get("_meta") or {}).get(VERSION, MODERN)),
+        "Mcp-Method": method,
+    }
+    name = params.get(NAMED.get(method, ""))
+    return {**found, "Mcp-Name": _coded(name)} if isinstance(name, str) else found
+
+
+def repeated(schema: Any, arguments: Any) -> dict[str, str]:
+    """The headers that repeat arguments of a tool, as `x-mcp-header` in its schema wants it."""
+    inner = schema.get("properties") if isinstance(schema, Mapping) else None
+    found: dict[str, str] = {}
+    for name, part in inner.items() if isinstance(inner, Mapping) and isinstance(arguments, Mapping) else ():
+        value = arguments.get(name)
+        if value is not None and isinstance(part, Mapping):
+            if isinstance(header := part.get("x-mcp-header"), str) and _TOKEN.fullmatch(header):
+                found[f"Mcp-Param-{header}"] = _coded(str(value).lower() if isinstance(value, bool) else str(value))
+            found |= repeated(part, value)
+    return found
+
+
+def in_base64(text: str) -> str:
+    """A text as a header has it that cannot hold it as it is."""
+    return f"=?base64?{base64.b64encode(text.encode()).decode()}?="
+
+
+def _coded(text: str) -> str:
+    return text if _PLAIN.fullmatch(text) else in_base64(text)
+
+
 def sample(schema: Any, depth: int = 0) -> Any:
     """The smallest value that a JSON schema allows, as far as its plain keywords tell."""
     if not isinstance(schema, Mapping) or depth > 8:
@@ -129,6 +179,12 @@ def sample(schema: Any, depth: int = 0) -> Any:
     if kind in ("boolean", "null"):
         return True if kind == "boolean" else None
     return "x" * max(1, schema.get("minLength") or 1)
+
+
+def listed(result: Mapping[str, Any] | None, kind: str) -> list[Message]:
+    """What one page of a list (`tools`, `resources`, `prompts`) holds, without what is no object."""
+    found = (result or {}).get(kind)
+    return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
 
 
 def said(result: Mapping[str, Any] | None) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import json
 import threading
 import time
@@ -11,7 +10,27 @@ from itertools import count
 from typing import Any
 
 from .ledger import DEFINED, RETIRED, Ledger
-from .messages import MODERN, NOTHING, OLDER, SERVER, SUBSCRIPTION, UNCALLED, Call, Message, Plan, answer, envelope, handshake, said, sample
+from .messages import (
+    MODERN,
+    NOTHING,
+    OLDER,
+    PAGES,
+    SERVER,
+    SUBSCRIPTION,
+    UNCALLED,
+    Call,
+    Message,
+    Notice,
+    Plan,
+    answer,
+    envelope,
+    handshake,
+    in_base64,
+    listed,
+    repeated,
+    said,
+    usual_headers,
+)
 from .schema import conforms, is_schema, schema
 from .server import Server
 from .wire import Exchange, Http, Stdio, Wire
@@ -20,7 +39,6 @@ GROUP = "2026-07-28"
 _NO_TOOL = "no_such_tool"
 _NO_RESOURCE = "test://no-such-resource"
 _ROUNDS = 8  # of questions before one call is given up
-_PAGES = 20
 _REMOVED: Mapping[str, Message] = {
     "initialize": handshake(MODERN),
     "ping": {},
@@ -34,14 +52,12 @@ _LISTS = {"tools": "tools/list", "resources": "resources/list", "prompts": "prom
 class Modern:
     """One walk through a server. `ledger` gets everything that was seen."""
 
-    def __init__(
-        self, server: Server, ledger: Ledger, *, dual: bool, plan: Plan = NOTHING, notices: Sequence[tuple[Call, str, str]] = ()
-    ) -> None:
-        """`notices` are calls, each with the notification that an open subscription has to get for it, and its URI."""
+    def __init__(self, server: Server, ledger: Ledger, *, dual: bool, plan: Plan = NOTHING, notices: Sequence[Notice] = ()) -> None:
         self.server, self.ledger, self.dual, self.plan, self.notices = server, ledger, dual, plan, notices
         self.capabilities: Message = {}
         self.listed: dict[str, list[Message]] = {}  # tools, resources and prompts, as they were listed
         self.strange: list[str] = []  # what processes wrote that have ended meanwhile
+        self._schemas: dict[str, Any] = {}  # of the tools that were listed
         self._ids = count(1)
         self.wire: Wire = server.connect()
 
@@ -92,12 +108,16 @@ class Modern:
         heard: bool = True,
     ) -> Exchange:
         """What comes back. It counts as said to a client of 2026-07-28, unless the server may take this for an older one (`heard`)."""
+        if method == "tools/call" and params is not None:
+            headers = {**repeated(self._schemas.get(str(params.get("name"))), params.get("arguments")), **(headers or {})}
         exchange = (wire or self.wire).ask(self.message(method, params, meta, number), headers=headers, hold=hold)
         if exchange.trouble and wire is None and isinstance(self.wire, Stdio):
             # What comes next is asked of a new process, or one fault would be told many times.
             self.strange += self.wire.strange
             self.wire.close()
             self.wire = self.server.connect()
+        if method == "tools/list":
+            self._schemas.update((str(tool.get("name")), tool.get("inputSchema")) for tool in listed(exchange.result, "tools"))
         if heard:
             self.ledger.hear(exchange, method)
         return exchange
@@ -213,9 +233,9 @@ class Modern:
             return None
         self._cached(method, exchange)
         found, scopes = [], []
-        for _ in range(_PAGES):
+        for _ in range(PAGES):
             result = exchange.result or {}
-            found += [one for one in result.get(kind) or () if isinstance(one, dict)]
+            found += listed(result, kind)
             scopes.append(result.get("cacheScope"))
             if not (cursor := result.get("nextCursor")):
                 break
@@ -415,12 +435,11 @@ class Modern:
     # -- HTTP -------------------------------------------------------------------
     def _http(self, wire: Http) -> None:
         page = "basic/transports/streamable-http"
-        coded = base64.b64encode(_NO_TOOL.encode()).decode()
         params = {"name": _NO_TOOL, "arguments": {}}
-        exchange = self.ask("tools/call", params, headers={"Mcp-Name": f"=?base64?{coded}?="})
+        exchange = self.ask("tools/call", params, headers={"Mcp-Name": in_base64(_NO_TOOL)})
         problem = "" if exchange.response is not None and exchange.code != -32020 else f"there was {exchange.brief}"
         self._check("a Mcp-Name in Base64 is decoded", problem, page)
-        lower = {name.lower(): value for name, value in _headers(self.message("server/discover")).items()}
+        lower = {name.lower(): value for name, value in usual_headers(self.message("server/discover")).items()}
         exchange = self.ask("server/discover", headers={**dict.fromkeys(("Mcp-Method", "MCP-Protocol-Version"), None), **lower})
         self._is_answered("the names of headers may be in any case", exchange, page)
         for what, value in (("is missing", None), ("is another one", "tools/list")):
@@ -465,25 +484,20 @@ class Modern:
         self._check("a request for a foreign Host is refused", problem, page, should=True)
 
     def _parameters(self) -> None:
-        """`x-mcp-header`: arguments that are repeated in headers."""
-        for tool in self.listed.get("tools", ()):
-            schema_ = tool.get("inputSchema")
-            inner = schema_.get("properties") if isinstance(schema_, dict) else None
-            marked = {name: one["x-mcp-header"] for name, one in (inner or {}).items() if isinstance(one, dict) and "x-mcp-header" in one}
-            if not marked:
+        """Arguments that headers repeat, of the tools that are called at all."""
+        page = "basic/transports/streamable-http"
+        for given in self.plan.of(self.listed.get("tools", ())):
+            right = repeated(self._schemas.get(given.name), given.arguments)
+            if not right:
                 continue
-            arguments = {**(sample(schema_) or {}), **{name: sample((inner or {})[name]) for name in marked}}
-            params = {"name": tool.get("name"), "arguments": arguments}
-            right = {f"Mcp-Param-{header}": str(arguments[name]) for name, header in marked.items()}
-            page = "basic/transports/streamable-http"
-            exchange = self.ask("tools/call", params, headers=right)
+            params = {"name": given.name, "arguments": given.arguments}
+            exchange = self.ask("tools/call", params)
             problem = "" if exchange.response is not None and exchange.code != -32020 else f"there was {exchange.brief}"
-            self._check(f"{tool.get('name')} takes the headers of its arguments", problem, page)
+            self._check(f"{given.name} takes the headers of its arguments", problem, page)
             for what, value in (("is missing", None), ("is another one", "something else")):
-                exchange = self.ask("tools/call", params, headers={**right, next(iter(right)): value})
-                self._is_refused(
-                    f"a call of {tool.get('name')} with a header that {what} is refused with -32020", exchange, -32020, 400, page
-                )
+                exchange = self.ask("tools/call", params, headers={next(iter(right)): value})
+                name = f"a call of {given.name} with a header that {what} is refused with -32020"
+                self._is_refused(name, exchange, -32020, 400, page)
 
     # -- the end ------------------------------------------------------------------
     def _refuses_the_handshake(self) -> None:
@@ -526,7 +540,3 @@ class Modern:
 def _may_ask(one: Any) -> bool:
     kinds = {"elicitation/create", "sampling/createMessage", "roots/list"}
     return isinstance(one, dict) and one.get("method") in kinds and not one.keys() & {"jsonrpc", "id"}
-
-
-def _headers(message: Message) -> dict[str, str]:
-    return {"MCP-Protocol-Version": MODERN, "Mcp-Method": str(message["method"])}

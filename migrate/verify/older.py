@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from itertools import count
 
 from .ledger import Ledger
-from .messages import NOTHING, OLDER, Call, Message, Plan, answer, handshake, said
+from .messages import NOTHING, OLDER, PAGES, Call, Message, Plan, answer, handshake, listed, said
 from .schema import schema
 from .server import Server
 from .wire import Exchange, Http
@@ -78,10 +78,7 @@ class Older:
         self._is_answered("ping is answered", self.ask("ping"))
         for kind in ("tools", "resources", "prompts"):
             if kind in self.capabilities:
-                exchange = self.ask(f"{kind}/list")
-                if self._is_answered(f"{kind}/list is answered", exchange):
-                    listed = (exchange.result or {}).get(kind) or ()
-                    self.listed[kind] = [one for one in listed if isinstance(one, dict)]
+                self._list(kind)
         if "logging" in self.capabilities:
             self._is_answered("logging/setLevel is answered", self.ask("logging/setLevel", {"level": "error"}))
         if "tools" in self.listed:
@@ -104,6 +101,21 @@ class Older:
             self._is_answered("the first prompt can be got", exchange)
         exchange = self.ask("no/such/method", {}, name="an unknown method")
         self._check("an unknown method is refused", "" if exchange.error is not None else f"there was {exchange.brief}")
+
+    def _list(self, kind: str) -> None:
+        """Everything of a kind, page by page."""
+        method = f"{kind}/list"
+        exchange = self.ask(method)
+        if not self._is_answered(f"{method} is answered", exchange):
+            return
+        self.listed[kind] = []
+        for number in range(2, PAGES + 2):
+            self.listed[kind] += listed(exchange.result, kind)
+            if number > PAGES or not (cursor := (exchange.result or {}).get("nextCursor")):
+                break
+            exchange = self.ask(method, {"cursor": cursor}, name=f"{method}, page {number}")
+            if not self._is_answered(f"page {number} of {method} is answered", exchange):
+                break
 
     def _call(self, given: Call, number: int) -> None:
         exchange = self.ask("tools/call", {"name": given.name, "arguments": given.arguments}, name=f"call {number + 1}: {given.name}")

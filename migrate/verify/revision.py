@@ -21,7 +21,8 @@ def checkout(revision: str, folder: str | None = None) -> Iterator[str]:
     )
     with tempfile.TemporaryDirectory(prefix="mcp-migrate-") as scratch:
         tree = os.path.join(scratch, os.path.basename(root) or "tree")
-        _git(root, "worktree", "add", "--detach", "--quiet", tree, commit)
+        # A hook of the repository (post-checkout) would run code that nobody has asked for.
+        _git(root, "-c", f"core.hooksPath={os.devnull}", "worktree", "add", "--detach", "--quiet", tree, commit)
         try:
             inner = os.path.join(tree, os.path.relpath(here, root))
             if not os.path.isdir(inner):
@@ -29,7 +30,6 @@ def checkout(revision: str, folder: str | None = None) -> Iterator[str]:
             yield os.path.normpath(inner)
         finally:
             subprocess.run(["git", "worktree", "remove", "--force", tree], cwd=root, capture_output=True)
-            subprocess.run(["git", "worktree", "prune"], cwd=root, capture_output=True)
 
 
 def _git(folder: str, *argv: str, wrong: str = "") -> str:

@@ -13,10 +13,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import IO, Any, Protocol
 
-from .messages import MODERN, NAMED, VERSION, Message
+from .messages import Message, usual_headers
 from .process import Process
 
 _LONGEST = 120  # characters of something strange that are told
+_END = object()  # behind the last line of a process
 
 
 @dataclass(slots=True)
@@ -104,14 +105,11 @@ class Stdio:
 
     def _read(self, stream: IO[bytes]) -> None:
         for line in stream:
-            text = line.decode("utf-8", "replace").strip()
-            try:
-                message = json.loads(text) if text else _END
-            except ValueError:
-                self.strange.append(text[:_LONGEST])
-                continue
-            if message is not _END:
-                self._lines.put(message)
+            if text := line.decode("utf-8", "replace").strip():
+                try:
+                    self._lines.put(json.loads(text))
+                except ValueError:
+                    self.strange.append(text[:_LONGEST])
         self._lines.put(_END)
 
     def ask(self, message: Message, *, headers: Mapping[str, str | None] | None = None, hold: float | None = None) -> Exchange:
@@ -162,9 +160,6 @@ class Stdio:
 
     def close(self) -> float | None:
         return self.process.leave()
-
-
-_END = object()
 
 
 class Http:
@@ -267,16 +262,3 @@ class Http:
 
 def _is_request(message: Any) -> bool:
     return isinstance(message, dict) and "method" in message and "id" in message
-
-
-def usual_headers(message: Mapping[str, Any]) -> dict[str, str]:
-    """The headers that a client of 2026-07-28 sends with a message."""
-    params = message.get("params") or {}
-    headers = {
-        "Content-Type": "application/json",
-        "Accept": "application/json, text/event-stream",
-        "MCP-Protocol-Version": str((params.get("_meta") or {}).get(VERSION, MODERN)),
-        "Mcp-Method": str(message.get("method")),
-    }
-    name = params.get(NAMED.get(str(message.get("method")), ""))
-    return {**headers, "Mcp-Name": name} if isinstance(name, str) and name.isascii() else headers

@@ -32,6 +32,16 @@ TOOLS: list[Message] = [
     },
     {"name": "greet", "inputSchema": {"type": "object"}},
     {"name": "rename", "inputSchema": {"type": "object"}},
+    {
+        "name": "look",
+        "inputSchema": {
+            "type": "object",
+            "properties": {
+                "city": {"type": "string", "x-mcp-header": "City"},
+                "how": {"type": "object", "properties": {"near": {"type": "boolean", "x-mcp-header": "Near"}}},
+            },
+        },
+    },
 ]
 NAMED = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
 REMOVED = {"initialize", "ping", "logging/setLevel", "resources/subscribe", "resources/unsubscribe"}
@@ -68,7 +78,7 @@ def answer(message: Message, channel: Channel, headers: Mapping[str, str] | None
     if "id" not in message:
         if method == "notifications/cancelled":
             SUBSCRIPTIONS.pop((message.get("params") or {}).get("requestId"), None)
-        return ({"jsonrpc": "2.0", "id": None, "result": {}} if has("answers_notifications") else None), 202
+        return None, 202
     meta = (message.get("params") or {}).get("_meta") or {}
     modern = (
         f"{KEY}protocolVersion" in meta
@@ -128,18 +138,26 @@ def serve_modern(message: Message, method: str, meta: Message, channel: Channel,
 def check_headers(method: str, params: Message, meta: Message, headers: Mapping[str, str]) -> None:
     if has("headers_unread"):
         return
-    name = headers.get("mcp-name")
-    if name is not None and name.startswith("=?base64?") and name.endswith("?=") and not has("names_undecoded"):
-        name = base64.b64decode(name[9:-2]).decode()
+    name = headers.get("mcp-name") if has("names_undecoded") else decoded(headers.get("mcp-name"))
     version = meta.get(f"{KEY}protocolVersion")
     wrong = headers.get("mcp-method") != method
     wrong |= version is not None and headers.get("mcp-protocol-version") != version
     wrong |= method in NAMED and name != params.get(NAMED[method])
+    given = params.get("arguments") or {}
+    if method == "tools/call" and params.get("name") == "look" and not has("arguments_unread"):
+        near = (given.get("how") or {}).get("near")
+        wrong |= decoded(headers.get("mcp-param-city")) != given.get("city")
+        wrong |= headers.get("mcp-param-near") != (None if near is None else str(near).lower())
     if wrong:
         raise Refused(-32020, "the headers say something else than the body")
 
 
-def listen(message: Message, params: Message, channel: Channel) -> None:
+def decoded(value: str | None) -> str | None:
+    is_coded = value is not None and value.startswith("=?base64?") and value.endswith("?=")
+    return base64.b64decode(value[9:-2]).decode() if value is not None and is_coded else value
+
+
+def listen(message: Message, params: Message, channel: Channel) -> Message | None:
     wanted = params.get("notifications") or {}
     agreed: Message = {"toolsListChanged": True} if wanted.get("toolsListChanged") else {}
     tag = {} if has("untagged") else {"_meta": {f"{KEY}subscriptionId": message["id"]}}
@@ -148,10 +166,10 @@ def listen(message: Message, params: Message, channel: Channel) -> None:
     if has("unacknowledged"):
         channel.send(note)
     channel.send({"jsonrpc": "2.0", "method": "notifications/subscriptions/acknowledged", "params": {"notifications": agreed, **tag}})
-    return {"resultType": "complete"} if has("subscription_ends") else None  # type: ignore[return-value]
+    return {"resultType": "complete"} if has("subscription_ends") else None
 
 
-def changed(number: Any = None) -> None:
+def changed() -> None:
     for key, (send, wanted) in list(SUBSCRIPTIONS.items()):
         if wanted.get("toolsListChanged") and not has("changes_untold"):
             params = {} if has("changes_untagged") else {"_meta": {f"{KEY}subscriptionId": key}}
@@ -204,9 +222,9 @@ def work(method: str, params: Message, able: Message, channel: Channel, *, moder
             code = -32002 if has("retired_code") else -32050 if has("undefined_code") else -32602
             raise Refused(code, "no such resource", {"uri": params.get("uri")})
         case "prompts/list":
-            return {"prompts": [{"name": "p"}]}
+            return {"prompts": [{"name": "p"}]} if params.get("cursor") else {"prompts": [{"name": "größe"}], "nextCursor": "2"}
         case "prompts/get":
-            if params.get("name") == "p":
+            if params.get("name") in ("p", "größe"):
                 return {"messages": [{"role": "user", "content": {"type": "text", "text": "P"}}]}
             raise Refused(-32602, "no such prompt")
     if has("silent_about_unknown"):
@@ -237,6 +255,8 @@ def call(params: Message, able: Message, channel: Channel, *, modern: bool) -> M
                 return {"resultType": "input_required"}
             kind = {**asked, "jsonrpc": "2.0", "id": 1} if has("question_is_a_message") else asked
             return {"resultType": "input_required", "inputRequests": {"name": kind}}
+        case "look":
+            return {"content": [{"type": "text", "text": f"{given.get('city')} in sight"}]}
         case "rename":
             changed()
             return {"content": [{"type": "text", "text": "renamed"}]}
