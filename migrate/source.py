@@ -89,7 +89,8 @@ class Source:
 def decode(path: str, data: bytes) -> Source:
     """Reads the bytes of a Python file as Python would: BOM, PEP 263 cookie, UTF-8 otherwise.
 
-    Raises SyntaxError for a declared encoding that is unknown, wrong or cannot be written back, and UnicodeDecodeError for bytes that do not fit it.
+    Raises SyntaxError for a declared encoding that is unknown, wrong or cannot be written back, and UnicodeDecodeError for bytes that
+    do not fit it.
     """
     bom = data.startswith(codecs.BOM_UTF8)
     encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
