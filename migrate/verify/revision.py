@@ -21,8 +21,8 @@ def checkout(revision: str, folder: str | None = None) -> Iterator[str]:
     )
     with tempfile.TemporaryDirectory(prefix="mcp-migrate-") as scratch:
         tree = os.path.join(scratch, os.path.basename(root) or "tree")
-        _git(root, "worktree", "add", "--detach", "--quiet", tree, commit)
         try:
+            _git(root, "worktree", "add", "--detach", "--quiet", tree, commit)
             inner = os.path.join(tree, os.path.relpath(here, root))
             if not os.path.isdir(inner):
                 raise CannotStart(f"{os.path.relpath(here, root)} is not there at {revision}")
