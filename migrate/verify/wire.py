@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import base64
 import http.client
 import json
+import os
 import queue
+import socket
 import ssl
 import threading
 import time
 import urllib.parse
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import IO, Any, Protocol
 
@@ -17,6 +21,8 @@ from .messages import MODERN, NAMED, VERSION, Message
 from .process import Process
 
 _LONGEST = 120  # characters of something strange that are told
+_BYTES = 1 << 28  # of one line; a server that sends more without an end sends no message
+_WAITING = 100_000  # messages that nobody has taken yet
 
 
 @dataclass(slots=True)
@@ -98,20 +104,21 @@ class Stdio:
         self.strange: list[str] = []
         self.responder: Responder | None = None
         self._heard = False  # until then, the process may still be loading
-        self._lines: queue.Queue[Any] = queue.Queue()
+        self._lines: queue.Queue[Any] = queue.Queue(_WAITING)  # a server that sends more has to wait
         assert process.stdout is not None
         threading.Thread(target=self._read, args=(process.stdout,), daemon=True).start()
 
     def _read(self, stream: IO[bytes]) -> None:
-        for line in stream:
-            text = line.decode("utf-8", "replace").strip()
-            try:
-                message = json.loads(text) if text else _END
-            except ValueError:
-                self.strange.append(text[:_LONGEST])
-                continue
-            if message is not _END:
-                self._lines.put(message)
+        with stream:
+            for line in _lines(stream):
+                text = line.decode("utf-8", "replace").strip()
+                try:
+                    message = _parsed(text) if text else _END
+                except ValueError:
+                    self.strange.append(text[:_LONGEST])
+                    continue
+                if message is not _END:
+                    self._lines.put(message)
         self._lines.put(_END)
 
     def ask(self, message: Message, *, headers: Mapping[str, str | None] | None = None, hold: float | None = None) -> Exchange:
@@ -167,6 +174,28 @@ class Stdio:
 _END = object()
 
 
+def _lines(stream: IO[bytes]) -> Iterator[bytes]:
+    """The lines of a pipe. The stream's own buffer is left alone: nobody could end this program while a thread waits in it."""
+    parts: list[bytes] = []
+    size = 0
+    while block := os.read(stream.fileno(), 1 << 16):
+        first, *more = block.split(b"\n")
+        parts.append(first if size < _BYTES else b"")
+        size += len(first)
+        for part in more:
+            yield b"".join(parts)
+            parts, size = [part], len(part)
+    yield b"".join(parts)
+
+
+def _parsed(text: str) -> Any:
+    """Raises ValueError for what is no JSON, also for what is nested too deep to be read."""
+    try:
+        return json.loads(text)
+    except RecursionError:
+        raise ValueError("nested too deep") from None
+
+
 class Http:
     """An endpoint that messages are posted to, one connection each."""
 
@@ -217,7 +246,13 @@ class Http:
             )
         else:
             connection = http.client.HTTPConnection(host, port, timeout=wait)
+        limit: threading.Timer | None = None
         try:
+            connection.connect()
+            # The timeout of a socket starts anew with every byte, and some servers never come to an end.
+            limit = threading.Timer(wait, _cut, [connection.sock])
+            limit.daemon = True
+            limit.start()
             path = urllib.parse.urlunsplit(("", "", self.url.path or "/", self.url.query, ""))
             connection.request(verb, path, body, dict(headers))
             answer = connection.getresponse()
@@ -227,10 +262,12 @@ class Http:
                 self._stream(answer, exchange, hold, headers)
             else:
                 self._whole(answer, exchange)
-        except (OSError, http.client.HTTPException) as error:
+        except (OSError, http.client.HTTPException, ValueError) as error:  # ValueError: what is no header
             if not exchange.messages and exchange.status is None:
                 exchange.trouble = f"{type(error).__name__}: {error}"
         finally:
+            if limit is not None:
+                limit.cancel()
             connection.close()
         return exchange
 
@@ -238,7 +275,7 @@ class Http:
         text = answer.read().decode("utf-8", "replace").strip()
         if text:
             try:
-                exchange.messages.append(json.loads(text))
+                exchange.messages.append(_parsed(text))
             except ValueError:
                 if "json" in exchange.headers.get("content-type", ""):
                     self.strange.append(text[:_LONGEST])
@@ -254,7 +291,7 @@ class Http:
                 whole, data = "\n".join(data), []
                 if whole.strip():
                     try:
-                        message = json.loads(whole)
+                        message = _parsed(whole)
                     except ValueError:
                         self.strange.append(whole[:_LONGEST])
                         continue
@@ -263,6 +300,11 @@ class Http:
                         self.send("POST", json.dumps(self.responder(message)), headers)
                 if hold is None and exchange.response is not None:
                     return
+
+
+def _cut(connected: socket.socket) -> None:
+    with suppress(OSError):
+        connected.shutdown(socket.SHUT_RDWR)
 
 
 def _is_request(message: Any) -> bool:
@@ -279,4 +321,11 @@ def usual_headers(message: Mapping[str, Any]) -> dict[str, str]:
         "Mcp-Method": str(message.get("method")),
     }
     name = params.get(NAMED.get(str(message.get("method")), ""))
-    return {**headers, "Mcp-Name": name} if isinstance(name, str) and name.isascii() else headers
+    return {**headers, "Mcp-Name": _plain(name)} if isinstance(name, str) else headers
+
+
+def _plain(name: str) -> str:
+    """A name as a header may hold it: what is not printable ASCII, or begins or ends with a blank, goes in Base64."""
+    if name.isascii() and name.isprintable() and name == name.strip() and not name.startswith("=?base64?"):
+        return name
+    return f"=?base64?{base64.b64encode(name.encode('utf-8', 'surrogatepass')).decode()}?="
