@@ -55,8 +55,8 @@ def targets(rows: Sequence[Row], silent: int) -> Iterator[Goal]:
     tested = [row["tests"] for row in rows if "tests" in row]
     if tested:
         yield Goal(
-            "own tests that fail now",
-            sum(len(told["failed"]) for told in tested),
+            "own tests that fail now, and no finding says why",
+            sum(len(told["failed"].keys() - told.get("told", {}).keys()) for told in tested),
             f"{sum(told['before'] for told in tested)} that passed",
             0,
         )
@@ -80,6 +80,7 @@ def _summary(rows: Sequence[Row], goals: Sequence[Goal]) -> Iterator[str]:
 def _table(rows: Sequence[Row]) -> Iterator[str]:
     yield from ("", "## Projects", "")
     yield "Sessions: places where answers differ, to the v1 client, the v2 client in legacy and in modern mode; `+` between servers."
+    yield "`told`: a finding says so; `own`: the SDK does so by itself, also for a server that was moved by hand."
     yield ""
     heads = ["project", "changed", "imports: now, told, lost", "sessions: v1, v2 legacy, v2 modern", "F821", "faults"]
     yield f"| {' | '.join([*heads, 'referee: unresolved, silent', 'tests: still pass'])} |"
@@ -95,9 +96,14 @@ def _table(rows: Sequence[Row]) -> Iterator[str]:
             str(len(row["files"]["F821"])),
             str(len(row["files"]["faults"]) + len(row["files"]["second run"])),
             "-" if judged is None else f"{len(judged['unresolved'])}, {judged['silent']}" if judged["files"] else "no SDK",
-            f"{tested['after']} of {tested['before']}" if tested else "-",
+            _tested(tested) if tested else "-",
         ]
         yield "| " + " | ".join(cells) + " |"
+
+
+def _tested(tested: Row) -> str:
+    told = len(tested["failed"].keys() & tested.get("told", {}).keys())
+    return f"{tested['after']} of {tested['before']}" + (f", {told} told" if told else "")
 
 
 def _session(told: Row) -> str:
@@ -111,13 +117,16 @@ def _count(told: Row, client: str) -> str:
     if not differs:
         return "same"
     if differs[0].startswith("no session"):
-        return "none"
+        return "none" if _untold(told, client) else "none, told"
     left = len(_untold(told, client))
-    return f"{left} and {len(differs) - left} told" if left and left < len(differs) else f"{len(differs)} told" if not left else str(left)
+    own = len({*differs} & {*told.get("own", {}).get(client, ())})
+    counts = {"": left, " told": len(differs) - left - own, " own": own}
+    return " and ".join(f"{count}{kind}" for kind, count in counts.items() if count)
 
 
 def _untold(told: Row, client: str) -> list[str]:
-    return [differs for differs in told["differs"][client] if differs not in told.get("told", ())]
+    known = {*told.get("told", ()), *told.get("own", {}).get(client, ())}
+    return [differs for differs in told["differs"][client] if differs not in known]
 
 
 def _imports(rows: Sequence[Row]) -> Iterator[str]:
@@ -152,7 +161,10 @@ def _sessions(rows: Sequence[Row]) -> Iterator[str]:
                 seen |= set(fresh)
                 for differs in fresh[:SHOWN]:
                     others = [other for other in CLIENTS if differs in told["differs"][other]]
-                    yield f"- {how} ({', '.join(others)}){' (told)' if differs in told.get('told', ()) else ''}: {_one_line(differs)}"
+                    known = (
+                        " (told)" if differs in told.get("told", ()) else " (the SDK's own)" if differs not in _untold(told, client) else ""
+                    )
+                    yield f"- {how} ({', '.join(others)}){known}: {_one_line(differs)}"
                 if len(fresh) > SHOWN:
                     yield f"- {how} ({client}): and {len(fresh) - SHOWN} more"
 
@@ -178,8 +190,10 @@ def _tests(rows: Sequence[Row]) -> Iterator[str]:
     for row in rows:
         tested = row.get("tests")
         if tested and tested["failed"]:
-            reasons = Counter(_one_line(reason)[:160] for reason in tested["failed"].values())
-            yield from (f"- {row['name']}: {count} x {reason}" for reason, count in reasons.most_common(SHOWN))
+            said = tested.get("told", {})
+            reasons = Counter((_one_line(reason)[:160], said.get(name, "")) for name, reason in tested["failed"].items())
+            for (reason, finding), count in reasons.most_common():
+                yield f"- {row['name']}: {count} x {reason} ({f'told: {finding}' if finding else 'NOT told'})"
 
 
 def _left(rows: Sequence[Row]) -> Iterator[str]:

@@ -91,6 +91,7 @@ def gather(found: Iterable[tuple[File, bytes] | Unreadable], rule: Entry, above:
     reader.look_for_loops()
     reader.look_for_borrowers()
     reader.look_for_callers()
+    reader.look_for_mains()
     reader.kept.clear()
     reader.look_beside()
     reader.take_apart()
@@ -273,23 +274,37 @@ class _Reader:
                 if not isinstance(data, Unreadable) and may_borrow(data, wanted):
                     self.add(file, data)
 
+    def look_for_mains(self) -> None:
+        """A `__main__` that runs a server of the SDK need not hold a word of the protocol; what it prints may reach the client."""
+        mains = [file for file in self.silent.get("__main__", ()) if file.path not in self.data]
+        running = (
+            Feeders(facts for facts in self.facts if b"stdio" in facts.source.utf8 and imports_sdk(facts.source.utf8)) if mains else None
+        )
+        for file in mains:
+            data = self.read(file)
+            if running and not isinstance(data, Unreadable) and b"print(" in data and running.named_in(file.path, data):
+                self.add(file, data)
+
     def look_for_callers(self) -> None:
         """A test that calls what asks its client need not hold a word of the protocol; what it hands over has to stay.
 
         Nor need what takes values of the SDK from a module that holds some: fields that it reads, decorators, targets of `patch`.
         """
         asking = Feeders(facts for facts in self.facts if any(word in facts.source.utf8 for word in _ASKS))
-        holding = Feeders(facts for facts in self.facts if imports_sdk(facts.source.utf8))
-        if not asking and not holding:
-            return
-        for file in [file for files in self.silent.values() for file in files if file.path not in self.data]:
-            data = self.read(file)
-            if isinstance(data, Unreadable):
-                continue
-            # Imports first: they are found faster than words of use are missed.
-            uses = bool(holding) and holding.named_in(file.path, data, tests=True) and any(word in data for word in USES)
-            if uses or (asking and asking.named_in(file.path, data, tests=True)):
-                self.add(file, data)
+        own = {facts.module for facts in self.facts if imports_sdk(facts.source.utf8)}
+        holding = Feeders(facts for facts in self.facts if facts.module in own)
+        while asking or holding:
+            done = len(self.facts)
+            for file in [file for files in self.silent.values() for file in files if file.path not in self.data]:
+                data = self.read(file)
+                if isinstance(data, Unreadable):
+                    continue
+                # Imports first: they are found faster than words of use are missed.
+                uses = bool(holding) and holding.named_in(file.path, data, tests=True) and any(word in data for word in USES)
+                if uses or (asking and asking.named_in(file.path, data, tests=True)):
+                    self.add(file, data)
+            # What a module has by a star it hands on like what it defines.
+            asking, holding = Feeders(()), Feeders(facts for facts in self.facts[done:] if own.intersection(facts.stars))
 
     def defining(self, name: str) -> Iterator[tuple[File, str]]:
         """The files among the silent ones that may define a dotted name, each with the name inside of it."""

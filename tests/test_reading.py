@@ -165,20 +165,42 @@ def test_a_test_is_read_that_calls_what_asks_its_client(tmp_path, server, known)
         ("tests/test_tools.py", "from app.tools import TOOL\nassert TOOL.inputSchema\n", True),
         ("tests/test_tools.py", "from unittest.mock import patch\nimport app.tools\n\nwith patch('app.tools.McpError'): pass\n", True),
         ("app/more.py", "from .tools import server\n@server.list_prompts()\nasync def f(): ...\n", True),
+        ("tests/test_stars.py", "from app.stars import TOOL\nassert TOOL.inputSchema\n", True),
         ("tests/test_tools.py", "from app.tools import TOOL\nassert TOOL\n", False),
         ("tests/test_other.py", "from app.other import THING\nassert THING.inputSchema\n", False),
         ("tests/test_other.py", "# from app.tools import TOOL\nassert THING.inputSchema\n", False),
     ],
-    ids=["field", "patch", "decorator", "no use", "other module", "comment"],
+    ids=["field", "patch", "decorator", "star", "no use", "other module", "comment"],
 )
 def test_what_takes_values_of_the_sdk_from_the_project_is_read(tmp_path, path, text, known):
     files = {
         "app/__init__.py": "",
         "app/tools.py": "from mcp.types import Tool\n\nTOOL = Tool(name='a', inputSchema={})\n",
         "app/other.py": "THING = 1\n",
+        "app/stars.py": "from .tools import *\n\n\ndef schema():\n    return TOOL.inputSchema\n",
         path: text,
     }
     for name, content in files.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(content)
+    assert (path in gather(tmp_path).project.files) is known
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "known"),
+    [
+        ("app/__main__.py", 'from .server import run\n\nrun()\nprint("stopped")\n', True),
+        ("app/__main__.py", "from .server import run\n\nrun()\n", False),
+        ("app/__main__.py", 'from .other import run\n\nrun()\nprint("stopped")\n', False),
+        ("app/shown.py", 'from .server import run\n\nrun()\nprint("stopped")\n', False),
+    ],
+    ids=["prints", "prints nothing", "runs something else", "no main"],
+)
+def test_a_main_is_read_that_runs_a_server_and_prints(tmp_path, path, text, known):
+    (tmp_path / "app").mkdir()
+    (tmp_path / "app" / "server.py").write_text(
+        'from mcp.server.fastmcp import FastMCP\n\nmcp = FastMCP("a")\n\n\ndef run():\n    mcp.run(transport="stdio")\n'
+    )
+    (tmp_path / "app" / "other.py").write_text("def run():\n    pass\n")
+    (tmp_path / path).write_text(text)
     assert (path in gather(tmp_path).project.files) is known

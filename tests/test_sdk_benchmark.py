@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import importlib.util
+import json
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+import sdk
 import yaml
 from servers import ROOT
 
@@ -14,6 +17,14 @@ BENCHMARKS = ROOT / "benchmarks"
 sys.path.append(str(BENCHMARKS))
 
 import comparing  # noqa: E402
+
+# The script has the name of a module beside these tests.
+_SPEC = importlib.util.spec_from_file_location("measuring", BENCHMARKS / "sdk.py")
+assert _SPEC is not None
+assert _SPEC.loader is not None
+measuring = importlib.util.module_from_spec(_SPEC)
+sys.modules["measuring"] = measuring
+_SPEC.loader.exec_module(measuring)
 
 SERVER = '''"""Adds, and complains."""
 
@@ -119,6 +130,81 @@ def test_what_is_not_moved_is_lost_and_not_told(tmp_path: Path) -> None:
     assert "| ll-adder | 0 | 0 of 1, 0, 1 | none/none/none | 0 | 0 | - | - |" in done.stdout, done.stderr + done.stdout
     assert "'Server' object has no attribute 'list_tools' (NOT told)" in done.stdout
     assert done.returncode == 1
+
+
+CODES = """
+import asyncio, json, logging
+from mcp import Client
+from mcp.server.lowlevel import Server
+from mcp.server.mcpserver import MCPServer
+from mcp.shared.exceptions import MCPError
+from mcp.types import GetPromptRequestParams, ReadResourceRequestParams
+
+logging.disable()
+plain = Server("plain")
+
+
+async def fail(context, params):
+    raise ValueError("no such thing")
+
+
+plain.add_request_handler("prompts/get", GetPromptRequestParams, fail)
+plain.add_request_handler("resources/read", ReadResourceRequestParams, fail)
+
+
+async def told(server, mode, ask):
+    async with Client(server, mode=mode) as client:
+        try:
+            await ask(client)
+        except MCPError as error:
+            return [error.error.code, error.error.data]
+
+
+async def main():
+    asks = [(plain, lambda one: one.get_prompt("a")), (plain, lambda one: one.read_resource("a://b"))]
+    asks.append((MCPServer("high"), lambda one: one.read_resource("a://b")))
+    print(json.dumps({mode: [await told(server, mode, ask) for server, ask in asks] for mode in ("legacy", "auto")}))
+
+
+asyncio.run(main())
+"""
+
+
+def test_what_is_set_apart_the_sdk_does_of_itself() -> None:
+    said = json.loads(subprocess.run([sdk.python(2), "-c", CODES], capture_output=True, text=True, check=True).stdout)
+    missing = [-32602, {"uri": "a://b"}]
+    assert said == {"legacy": [[0, None], [0, None], missing], "auto": [[-32603, None], [-32603, None], missing]}
+    read, other = '["read", "a://b"]: ', '["prompt", "a", {}]: error.code: 0 -> '
+    both = [f"{read}error.code: 0 -> -32602", f'{read}error.data: nothing -> {{"uri": "a://b"}}']
+    assert list(measuring._own(both, "v1")) == both
+    assert list(measuring._own(both[:1], "v1")) == []
+    assert list(measuring._own([f"{other}-32603", f"{other}-32602", f"{other}-32000"], "v2 modern")) == [f"{other}-32603", f"{other}-32602"]
+    assert list(measuring._own([f"{other}-32603"], "v2 legacy")) == []
+
+
+def test_a_failing_test_is_told_by_a_finding_in_it_or_by_one_that_names_the_same(tmp_path: Path) -> None:
+    (tmp_path / "tests").mkdir()
+    (tmp_path / "tests" / "test_a.py").write_text(
+        "def test_one():\n    pass\n\n\ndef test_two():\n    pass\n\n\ndef test_three():\n    pass\n"
+    )
+    inside = {"rule": "MCP597", "path": "tests/test_a.py", "line": 2, "message": "a"}
+    named = {"rule": "MCP552", "path": "a.py", "line": 9, "message": "version 2 drops `isError`, which is no field of `mcp.types.Tool`"}
+    near = {"rule": "MCP540", "path": "b.py", "line": 40, "message": "a"}
+    failed = {
+        "./tests.test_a::test_one[x]": "failure: 1 != 2",
+        "./tests.test_a::test_two": "failure: 'Tool' object has no attribute 'isError'",
+        "./tests.test_a::test_three": "failure: 'Tool' object has no attribute 'other'\ntests/test_a.py:10\nb.py:60",
+    }
+    row = {"announced": [named, inside], "findings": [near]}
+    told = measuring._failures(failed, row, tmp_path)
+    assert told == {"./tests.test_a::test_one[x]": "MCP597 tests/test_a.py:2", "./tests.test_a::test_two": "MCP552 a.py:9"}
+    assert measuring._failures({"./tests.test_a::test_three": "failure: x\nb.py:41"}, row, tmp_path).values()
+    helper = {"rule": "MCP502", "path": "tests/test_a.py", "line": 4, "message": "version 2 of the SDK spells `isError` in snake case"}
+    lost = {"./tests.test_a::test_three": "failure: hasattr(namespace(isError=False), 'is_error')"}
+    assert measuring._failures(lost, {"announced": [helper], "findings": []}, tmp_path) == {
+        "./tests.test_a::test_three": "MCP502 tests/test_a.py:4"
+    }
+    assert measuring._failures({"./tests.test_a::test_three": "failure: x"}, {"announced": [helper], "findings": []}, tmp_path) == {}
 
 
 @pytest.mark.parametrize(

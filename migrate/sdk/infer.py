@@ -13,7 +13,7 @@ from typing import Protocol
 from ..facts.gates import HANDLER_MODULE, SESSION_MODULE
 from ..facts.syntax import children
 from .api import Api
-from .modules import COMPREHENSIONS, Binding, Def, How, Module, Scope, dotted, looped
+from .modules import COMPREHENSIONS, Binding, Def, How, Module, Scope, dotted, looped, spelled
 from .types import ADAPTER, NONE, OWN, ClassOf, Either, Function, Instance, Known, ModuleOf, either, is_open, members
 
 _MAX_DEPTH = 40
@@ -74,6 +74,8 @@ _ADAPTERS: Mapping[str, str] = {
         for kind in ("Request", "Notification", "Result")
     },
 }
+STAND_INS = frozenset({"Mock", "MagicMock", "AsyncMock", "NonCallableMock", "NonCallableMagicMock", "SimpleNamespace"})
+"""What tests hand over in place of an object of the SDK, with the names that the code reads of it."""
 _FIRST_WAITS = frozenset({"wait_for", "shield", "ensure_future", "create_task", "wait"})
 _RUNS = frozenset({"run", "run_until_complete"})
 # What v1 handed to functions that its decorators took, by decorator and position.
@@ -145,7 +147,8 @@ class Inference:
             case ast.Name():
                 return self._name(node, module)
             case ast.Attribute(value=value, attr=attr):
-                return self._attribute(self.type(value, module), attr)
+                known = self._attribute(self.type(value, module), attr)
+                return self._replacement(node, module) if _is_own_method(known) and attr in module.replaced else known
             case ast.Call():
                 return self._call(node, module)
             case ast.Await(value=value):
@@ -185,6 +188,14 @@ class Inference:
             case ast.Compare():
                 return Instance("bool")
         return None
+
+    def _replacement(self, node: ast.Attribute, module: Module) -> Known | None:
+        """A method that this file gives to objects from outside: `agent.ask = AsyncMock(...)` is not what the class says."""
+        text, scope = dotted(node), module.scope(node)
+        given = module.replaced[node.attr]
+        if not text or any(other != text or module.scope(at) is not scope for at, other, _ in given):
+            return None
+        return either(self.type(value, module) if value is not None else None for _, _, value in given)
 
     def _elements(self, elements: Iterable[ast.expr], module: Module) -> Iterator[Known | None]:
         for element in elements:
@@ -250,6 +261,8 @@ class Inference:
         """Functions of the standard library that hand on what they are given."""
         func = node.func
         name = func.attr if isinstance(func, ast.Attribute) else func.id if isinstance(func, ast.Name) else ""
+        if name in STAND_INS:
+            return self._mocked(node, module)
         first = node.args[0] if node.args else None
         if first is None:
             return None
@@ -282,6 +295,69 @@ class Inference:
         if name == "cast" and len(node.args) > 1:
             return self.annotated(first, module)
         return None
+
+    def _mocked(self, node: ast.Call, module: Module) -> Known | None:
+        """What a mock stands for: the class that it is made after, or the one that all functions which it is handed to ask for."""
+        known = self._made_after(node, module)
+        if known is not None:
+            return known
+        name = _named_by(node, module)
+        inside = module.scope(node).node
+        if not name or not isinstance(inside, Def):
+            return None
+        asked: list[Known | None] = []
+        for call in _own_nodes(inside):
+            if not isinstance(call, ast.Call):
+                continue
+            places: list[tuple[int | str, ast.expr]] = [*enumerate(call.args)]
+            places += [(word.arg, word.value) for word in call.keywords if word.arg]
+            for place, value in places:
+                if isinstance(value, ast.Name) and value.id == name:
+                    asked += [self._asked(one, place, call) for one in members(self.type(call.func, module))] or [None]
+        known = either(asked) if asked else None
+        return known if known is not None and all(isinstance(one, Instance) and OWN not in one.name for one in members(known)) else None
+
+    def _made_after(self, node: ast.Call, module: Module) -> Known | None:
+        """The class that a mock is made after."""
+        spec = next((word.value for word in node.keywords if word.arg in ("spec", "spec_set")), node.args[0] if node.args else None)
+        known = self.type(spec, module) if spec is not None else None
+        return Instance(known.name) if isinstance(known, ClassOf) else None
+
+    def _is_blank(self, node: ast.expr, module: Module) -> bool:
+        """Whether this is a mock that is made after no class: it tells nothing of what a function is handed elsewhere."""
+        if isinstance(node, ast.Name):
+            bindings = self.bindings(node.id, node, module)
+            return bool(bindings) and all(one.value is not None and not one.path and self._is_mock(one.value, module) for one in bindings)
+        return self._is_mock(node, module)
+
+    def _is_mock(self, node: ast.expr, module: Module) -> bool:
+        return isinstance(node, ast.Call) and _last(node) in STAND_INS and self._made_after(node, module) is None
+
+    def declared(self, call: ast.Call, place: int | str, module: Module) -> Known | None:
+        """The type that functions of the project declare for an argument of a call, by its position or its name."""
+        return either(self._asked(one, place, call) for one in members(self.type(call.func, module)))
+
+    def _asked(self, callee: Known, place: int | str, call: ast.Call) -> Known | None:
+        """The type that a function of the project declares for one of its arguments."""
+        if not isinstance(callee, Function) or OWN not in callee.name or any(isinstance(one, ast.Starred) for one in call.args):
+            return None
+        path, _, name = callee.name.partition(OWN)
+        module = self.world.module_at(path)
+        node = module.defined.get(name)
+        if not isinstance(node, Def):
+            return None
+        arguments = [*node.args.posonlyargs, *node.args.args]
+        if isinstance(module.parents.get(node), ast.ClassDef) and not _is_static(node):
+            arguments = arguments[1:]
+        if isinstance(place, int):
+            parameter = arguments[place] if place < len(arguments) else None
+        else:
+            parameter = next((one for one in (*arguments, *node.args.kwonlyargs) if one.arg == place), None)
+        if parameter is None:
+            return None
+        return (
+            self.annotated(parameter.annotation, module) if parameter.annotation is not None else self._passed(node, parameter.arg, module)
+        )
 
     def _stream(self, item: ast.expr, module: Module) -> Instance:
         """A stream of what an annotation says; an error that comes instead of a message has nothing that is asked of messages."""
@@ -853,16 +929,26 @@ class Inference:
             return None
         folders = module.path.split("/")[:-1]
         homes = [module.path, *("/".join([*folders[:depth], "conftest.py"]) for depth in range(len(folders), -1, -1))]
+        owner = module.parents.get(function)
+        if isinstance(owner, ast.ClassDef) and (found := self._giving(owner.body, name)) is not None:
+            return self._given_by(found, module)
         for path in homes:
             try:
                 home = self.world.module_at(path)
             except KeyError:
                 continue
-            for node in home.tree.body:
-                if isinstance(node, Def) and node.name == name and any(_last(decorator) == "fixture" for decorator in node.decorator_list):
-                    known = self._own_result(Function(f"{home.path}{OWN}{name}"))
-                    return self._waited(known) if isinstance(known, Instance) and known.name == "Awaitable" else known
+            if (found := self._giving(home.tree.body, name)) is not None:
+                return self._given_by(found, home)
         return None
+
+    def _giving(self, body: Iterable[ast.stmt], name: str) -> Def | None:
+        """The fixture of this name among some statements."""
+        functions = (node for node in body if isinstance(node, Def) and node.name == name)
+        return next((node for node in functions if any(_last(decorator) == "fixture" for decorator in node.decorator_list)), None)
+
+    def _given_by(self, fixture: Def, home: Module) -> Known | None:
+        known = self._own_result(Function(f"{home.path}{OWN}{home.qualified(fixture)}"))
+        return self._waited(known) if isinstance(known, Instance) and known.name == "Awaitable" else known
 
     def _passed(self, function: Def, name: str, module: Module) -> Known | None:
         """What all calls of a function hand over for a parameter."""
@@ -874,16 +960,16 @@ class Inference:
             owner = module.parents.get(function)
             called = owner.name if function.name == "__init__" and isinstance(owner, ast.ClassDef) else function.name
             arguments = [argument.arg for argument in (*function.args.posonlyargs, *function.args.args)]
+            skipped = 1 if isinstance(owner, ast.ClassDef) and not _is_static(function) else 0
             found: list[Known | None] = []
             for other, call in self.world.callers(called):
                 if not any(_is_called(known, where) for known in members(self.type(call.func, other))):
                     continue
                 given = next((keyword.value for keyword in call.keywords if keyword.arg == name), None)
-                skipped = 1 if isinstance(owner, ast.ClassDef) else 0
                 place = arguments.index(name) - skipped if name in arguments else -1
                 if given is None and 0 <= place < len(call.args) and not any(isinstance(a, ast.Starred) for a in call.args[: place + 1]):
                     given = call.args[place]
-                if given is not None:
+                if given is not None and not self._is_blank(given, other):
                     found.append(self.type(given, other))
             return either(found) if found else None
         finally:
@@ -991,12 +1077,12 @@ class Inference:
 
     # -- narrowing ---------------------------------------------------------------
     def _narrowed(self, node: ast.expr, module: Module) -> Known | None:
-        """What `isinstance` has said about a name or attribute before it is used."""
-        if not isinstance(node, ast.Name | ast.Attribute):
+        """What `isinstance` has said about a name, attribute or item before it is used."""
+        if not isinstance(node, ast.Name | ast.Attribute | ast.Subscript):
             return None
         if isinstance(getattr(node, "ctx", None), ast.Store):
             return None
-        text = dotted(node)
+        text = spelled(node)
         if text not in module.tested:
             return None
         child: ast.AST = node
@@ -1013,7 +1099,7 @@ class Inference:
                     found = next((f for v in values[: values.index(child)] if (f := self._refused(v, text, module)) is not None), None)
                 case ast.match_case(pattern=pattern):
                     outer = module.parents.get(above)
-                    if isinstance(outer, ast.Match) and dotted(outer.subject) == text and child is not pattern:
+                    if isinstance(outer, ast.Match) and spelled(outer.subject) == text and child is not pattern:
                         found = self._matched(pattern, module)
                 case ast.ListComp() | ast.SetComp() | ast.GeneratorExp() | ast.DictComp():
                     tests = [test for generator in above.generators for test in generator.ifs if test is not child]
@@ -1040,7 +1126,7 @@ class Inference:
         block = _block_of(above, statement)
         if statement not in block:
             return None
-        root = text.partition(".")[0]
+        root = text.partition(".")[0].partition("[")[0]
         for before in reversed(block[: block.index(statement)]):
             match before:
                 case ast.Assert(test=test):
@@ -1058,13 +1144,13 @@ class Inference:
     def _tested(self, test: ast.expr, text: str, module: Module) -> Known | None:
         """What holds for `text` where a test is true."""
         match test:
-            case ast.Call(func=ast.Name(id="isinstance"), args=[subject, classes]) if dotted(subject) == text:
+            case ast.Call(func=ast.Name(id="isinstance"), args=[subject, classes]) if spelled(subject) == text:
                 return self._instances(classes, module)
             case ast.BoolOp(op=ast.And(), values=values):
                 return next((found for value in values if (found := self._tested(value, text, module)) is not None), None)
             case ast.Compare(
                 left=ast.Attribute(value=subject, attr="type"), ops=[ast.Eq()], comparators=[ast.Constant(value=str(kind))]
-            ) if dotted(subject) == text:
+            ) if spelled(subject) == text:
                 return self._of_kind(subject, kind, module)
         return None
 
@@ -1114,6 +1200,23 @@ def _is_called(known: Known, where: str) -> bool:
     if isinstance(known, Function):
         return known.name == where
     return isinstance(known, ClassOf) and where == f"{known.name}.__init__"
+
+
+def _named_by(node: ast.Call, module: Module) -> str:
+    """The name that a value is given, and nothing else is in this function."""
+    statement = module.parents.get(node)
+    match statement:
+        case ast.Assign(targets=[ast.Name(id=name)]) if len(module.scope(node).bindings.get(name, ())) == 1:
+            return name
+    return ""
+
+
+def _is_static(function: Def) -> bool:
+    return any(_last(decorator) == "staticmethod" for decorator in function.decorator_list)
+
+
+def _is_own_method(known: Known | None) -> bool:
+    return isinstance(known, Function) and OWN in known.name and isinstance(known.bound, Instance)
 
 
 def _is_empty(known: Known | None) -> bool:
@@ -1189,6 +1292,6 @@ def _same_scope(node: ast.AST, other: ast.AST, module: Module) -> bool:
 def _stores(statement: ast.stmt, text: str, root: str) -> bool:
     """Whether a statement gives something new to what a test has spoken about."""
     for node in ast.walk(statement):
-        if isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Store) and dotted(node) in (text, root):
+        if isinstance(node, ast.Name | ast.Attribute | ast.Subscript) and isinstance(node.ctx, ast.Store) and spelled(node) in (text, root):
             return True
     return False

@@ -185,6 +185,20 @@ class Module:
         return found
 
     @cached_property
+    def replaced(self) -> dict[str, list[tuple[ast.AST, str, ast.expr | None]]]:
+        """What is given to attributes of objects from outside, by the attribute: where, the whole as text, and the value if it is plain."""
+        found: dict[str, list[tuple[ast.AST, str, ast.expr | None]]] = defaultdict(list)
+        for node in self.of(ast.Attribute):
+            if not isinstance(node, ast.Attribute) or not isinstance(node.ctx, ast.Store):
+                continue
+            if isinstance(node.value, ast.Name) and node.value.id in ("self", "cls"):
+                continue
+            above = self.parents.get(node)
+            value = above.value if isinstance(above, ast.Assign) and above.targets == [node] else None
+            found[node.attr].append((node, dotted(node), value))
+        return found
+
+    @cached_property
     def filled(self) -> dict[str, list[tuple[str, ast.AST, ast.expr]]]:
         """What is put into containers, by their text (`x`, `self.x`): how (`append`, `extend`, `[]`), where, and the value."""
         found: dict[str, list[tuple[str, ast.AST, ast.expr]]] = defaultdict(list)
@@ -202,16 +216,16 @@ class Module:
 
     @cached_property
     def tested(self) -> frozenset[str]:
-        """The names and attributes, as text, whose class some test or pattern asks for."""
+        """The names, attributes and items, as text, whose class some test or pattern asks for."""
         found = set()
         for node in self.of(ast.Call, ast.Compare, ast.Match):
             match node:
                 case ast.Call(func=ast.Name(id="isinstance"), args=[subject, _]):
-                    found.add(dotted(subject))
+                    found.add(spelled(subject))
                 case ast.Compare(left=ast.Attribute(value=subject, attr="type")):
-                    found.add(dotted(subject))
+                    found.add(spelled(subject))
                 case ast.Match(subject=subject):
-                    found.add(dotted(subject))
+                    found.add(spelled(subject))
         return frozenset(found - {""})
 
     def _stored(self, node: ast.Attribute) -> Iterator[Binding]:
@@ -332,6 +346,16 @@ def dotted(node: ast.expr) -> str:
         parts.append(node.attr)
         node = node.value
     return ".".join([node.id, *reversed(parts)]) if isinstance(node, ast.Name) else ""
+
+
+def spelled(node: ast.expr) -> str:
+    """`a.b["c"].d` as text, each time in the same way; nothing for other expressions."""
+    match node:
+        case ast.Subscript(value=value, slice=ast.Constant(value=key)) if base := spelled(value):
+            return f"{base}[{key!r}]"
+        case ast.Attribute(value=ast.Subscript() as value, attr=attr) if base := spelled(value):
+            return f"{base}.{attr}"
+    return dotted(node)
 
 
 def leaves(target: ast.expr, path: tuple[int, ...] = ()) -> Iterator[tuple[tuple[int, ...], ast.expr]]:

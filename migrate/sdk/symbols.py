@@ -7,14 +7,15 @@ import re
 from collections.abc import Iterable, Iterator
 
 from ..facts.model import Symbol, SymbolUse
-from .infer import Inference
+from .infer import STAND_INS, Inference
 from .modules import How, Module
 from .types import ADAPTER, OWN, URI, ClassOf, Function, Instance, Known, ModuleOf, is_open, members
-from .vocabulary import FIELDS, NEAR, WANTED
+from .vocabulary import FIELDS, NEAR, ONLY, WANTED
 
 _DOTTED = re.compile(r"mcp(\.[A-Za-z_]\w*)+")
 _REFLECTION = frozenset({"getattr", "hasattr", "setattr", "delattr"})
 UNKNOWN = "?"
+REPLACED = "replaced"  # what a test puts something else in place of, by its class
 # Nine of ten nodes are of other kinds.
 _LOOKED_AT = frozenset(
     {
@@ -198,6 +199,8 @@ class Symbols:
 
     def _call(self, node: ast.Call) -> Iterator[Symbol]:
         yield from self._reflected(node)
+        if node.keywords and _called(node) in STAND_INS:
+            yield from self._imitated(node)
         if self.patches:
             yield from self._patched(node)
         if not self._is_wanted(node.func):
@@ -241,6 +244,20 @@ class Symbols:
         targets = {one.target for one in bindings if one.how is How.IMPORTED and one.target.startswith("mcp.")}
         if bindings and len(targets) == 1:
             yield self._symbol(at, f"patched.{targets.pop()}", SymbolUse.PATCHED)
+        elif module is not None and not targets:
+            known = self.inference.attribute(ModuleOf(f"{module.path}{OWN}"), name)
+            if isinstance(known, Instance) and known.name.startswith("mcp."):
+                yield self._symbol(at, f"{REPLACED}.{known.name}", SymbolUse.PATCHED)
+
+    def _imitated(self, node: ast.Call) -> Iterator[Symbol]:
+        """`SimpleNamespace(isError=False)`: the names that a stand-in is given are read of it as of an object of the SDK."""
+        words = [word for word in node.keywords if word.arg in self.wanted]
+        base = self.inference.type(node, self.module) if words else None
+        for word in words:
+            for owner in dict.fromkeys(self._owners(base, word.arg or "")):
+                yield self._symbol(word, f"{owner}.{word.arg}", SymbolUse.STORE, sure=not is_open(base))
+            if base is None and word.arg in ONLY:
+                yield self._symbol(word, f"{UNKNOWN}.{word.arg}", SymbolUse.STORE, sure=False)
 
     def _reflected(self, node: ast.Call) -> Iterator[Symbol]:
         match node:
@@ -296,6 +313,12 @@ def attributes(module: Module) -> frozenset[str]:
     own = {name for node in module.attributes.values() for name in node}
     own |= {name for scope in module.scopes.values() if isinstance(scope.node, ast.ClassDef) for name in scope.bindings}
     return frozenset(own)
+
+
+def _called(call: ast.Call) -> str:
+    """The last part of what is called."""
+    func = call.func
+    return func.attr if isinstance(func, ast.Attribute) else func.id if isinstance(func, ast.Name) else ""
 
 
 def _root(node: ast.expr) -> str:

@@ -38,7 +38,8 @@ USES = (
 
 CLASSES = frozenset(
     {
-        "AnyFunction", "AnyUrl", "BlobResourceContents", "ClientNotification", "ClientRequest", "ClientResult", "ClientSession",
+        "AnyFunction", "AnyUrl", "AuthSettings", "OAuthMetadata", "ProtectedResourceMetadata",
+        "BlobResourceContents", "ClientNotification", "ClientRequest", "ClientResult", "ClientSession",
         "ClientSessionGroup", "ClientCredentialsOAuthProvider", "Content", "Context", "Cursor", "Elicit", "ElicitationResult",
         "EmbeddedResource", "FastMCP", "FastMCPError", "FileResource", "FunctionResource", "HttpResource",
         "DirectoryResource", "JSONRPCMessage", "MCPServer",
@@ -78,7 +79,20 @@ NEAR: Mapping[str, bytes] = {
     "session": b".session",
     **dict.fromkeys(("dump_json", "dump_python"), b"TypeAdapter"),
     **dict.fromkeys(
-        ("fragment", "host", "password", "path", "port", "query", "query_params", "scheme", "unicode_host", "unicode_string", "username"),
+        (
+            "_url",
+            "fragment",
+            "host",
+            "password",
+            "path",
+            "port",
+            "query",
+            "query_params",
+            "scheme",
+            "unicode_host",
+            "unicode_string",
+            "username",
+        ),
         b".uri",
     ),
     "id": b"JSONRPCError",

@@ -51,6 +51,8 @@ def fix(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit]:
         return
     if isinstance(node, ast.Attribute):
         yield Edit(ctx.module.attribute_span(node), new)
+    elif isinstance(node, ast.keyword):
+        yield Edit(Span(fact.span.start, fact.span.start + len(name.encode())), new)
     elif isinstance(node, ast.Call) and len(node.args) > 1:
         span = ctx.module.span(node.args[1])
         text = ctx.module.text(node.args[1])
@@ -68,10 +70,11 @@ def _is_for_both(fact: Symbol, name: str, ctx: Context) -> bool:
 def _is_first(fact: Symbol, owner: str, name: str, ctx: Context) -> bool:
     """One finding for all the classes that a value may be of."""
     node = ctx.module.at(fact.span)
-    if not isinstance(node, ast.Attribute):
+    of = node.value if isinstance(node, ast.Attribute) else ctx.module.parents.get(node) if isinstance(node, ast.keyword) else None
+    if not isinstance(of, ast.expr):
         return True
     api = ctx.sdk.api
-    known = members(ctx.sdk.type(node.value, ctx.module))
+    known = members(ctx.sdk.type(of, ctx.module))
     first = next((one.name for one in known if isinstance(one, Instance) and api.renamed(one.name, name)), owner)
     return owner in api.bases(first)
 

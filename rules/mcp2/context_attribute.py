@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from ...facts.model import Symbol, SymbolUse
 from ...rewrite.edits import Edit
 from ...rule import Applicability, Context, Finding
+from ...source import Span
 
 if TYPE_CHECKING:
     from ...rewrite.tree import Tree
@@ -17,9 +18,13 @@ _USES = (SymbolUse.READ, SymbolUse.GETATTR)
 
 
 def check(fact: Symbol, ctx: Context) -> Iterator[Finding]:
+    name = str(fact.key).rpartition(".")[2]
+    if fact.use is SymbolUse.STORE and name == "fastmcp" and _is_given(fact, ctx):
+        message = "this stands in for a context, whose server is `mcp_server` in version 2"
+        yield ctx.finding(fact, Applicability.SAFE if fact.sure else Applicability.UNSAFE, message=message)
+        return
     if fact.use not in _USES:
         return
-    name = str(fact.key).rpartition(".")[2]
     message = f"the context of version 2 has no `{name}`"
     if fact.use is SymbolUse.GETATTR and name == "client_id":
         yield ctx.finding(fact, Applicability.MANUAL, message=message)
@@ -32,7 +37,9 @@ def check(fact: Symbol, ctx: Context) -> Iterator[Finding]:
 def fix(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit]:
     node, module = ctx.module.at(fact.span), ctx.module
     name = str(fact.key).rpartition(".")[2]
-    if isinstance(node, ast.Attribute) and name == "fastmcp":
+    if isinstance(node, ast.keyword):
+        yield Edit(Span(fact.span.start, fact.span.start + len(name)), "mcp_server")
+    elif isinstance(node, ast.Attribute) and name == "fastmcp":
         yield Edit(module.attribute_span(node), "mcp_server")
     elif isinstance(node, ast.Attribute):
         # Inside of a string its own quotes would end it.
@@ -42,3 +49,8 @@ def fix(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit]:
     elif isinstance(node, ast.Call) and len(node.args) > 1 and name == "fastmcp":
         text = module.text(node.args[1])
         yield Edit(module.span(node.args[1]), text.replace("fastmcp", "mcp_server"))
+
+
+def _is_given(fact: Symbol, ctx: Context) -> bool:
+    """Whether a stand-in is given a server, when it is made or later; a real context has a property that nothing is stored in."""
+    return isinstance(ctx.module.at(fact.span), ast.keyword | ast.Attribute)

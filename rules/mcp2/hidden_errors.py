@@ -10,7 +10,9 @@ from ...facts.model import Symbol, SymbolUse
 from ...rewrite.edits import Edit
 from ...rule import Applicability, Context, Finding, Import
 from ...sdk.handlers import Handler, handlers, own_nodes
+from ...sdk.modules import Def
 from ...sdk.servers import Origins, Server
+from ...sdk.types import OWN, ClassOf, members
 from ...source import Span
 
 if TYPE_CHECKING:
@@ -50,20 +52,38 @@ _EXCEPTIONS = "mcp.server.mcpserver.exceptions"
 
 
 def check(fact: Symbol, ctx: Context) -> Iterator[Finding]:
+    if fact.use is SymbolUse.BASE:
+        yield from _derived(fact, ctx)
+        return
     server = _server(fact, ctx)
     if server is None:
         return
     open_tools = [handler for handler in _tools(server, ctx) if _lets_out(handler)]
     if not open_tools:
         return
+    applicability = Applicability.UNSAFE if _can_stand(server, ctx) else Applicability.MANUAL
+    yield ctx.finding(fact, applicability, hint=_hint(applicability.word, open_tools, ctx))
+
+
+def _derived(fact: Symbol, ctx: Context) -> Iterator[Finding]:
+    """A class of the project's own: its servers may be given tools anywhere, unless all that is known of them hold their exceptions."""
+    node = ctx.module.at(fact.span)
+    owner = next((above for above in ctx.module.around(node) if isinstance(above, ast.ClassDef)), None) if node is not None else None
+    if owner is None or node not in owner.bases or any(isinstance(one, Def) and one.name == "call_tool" for one in owner.body):
+        return
+    own = ClassOf(f"{ctx.module.path}{OWN}{ctx.module.qualified(owner)}")
+    made = [server for server in ctx.sdk.servers if own in members(ctx.sdk.type(server.call.func, server.module))]
+    tools = [tool for server in made for tool in _tools(server, ctx)]
+    open_tools = [tool for tool in tools if _lets_out(tool)]
+    if open_tools or not tools:
+        message = f"tools of `{owner.name}` servers may let exceptions out, whose text version 2 hides from the client"
+        yield ctx.finding(fact, Applicability.MANUAL, message=message, hint=_hint("derived", open_tools, ctx))
+
+
+def _hint(kind: str, open_tools: list[Handler], ctx: Context) -> str:
     names = [f"`{handler.function.name}`" for handler in open_tools[:_SHOWN]]
     told = ", ".join(names) + (" ..." if len(open_tools) > _SHOWN else "")
-    applicability = Applicability.UNSAFE if _can_stand(server, ctx) else Applicability.MANUAL
-    yield ctx.finding(
-        fact,
-        applicability,
-        hint=ctx.entry.hints[applicability.word].replace("{tools}", told).replace("{count}", str(len(open_tools))),
-    )
+    return ctx.entry.hints[kind].replace("{tools}", told).replace("{count}", str(len(open_tools)))
 
 
 def fix(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit | Import]:

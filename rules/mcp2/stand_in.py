@@ -9,14 +9,22 @@ from collections.abc import Iterator
 from ...facts.model import Symbol, SymbolUse
 from ...rule import Applicability, Context, Finding
 from ...sdk.modules import Def, Module
+from ...sdk.symbols import REPLACED
 from ...sdk.types import OWN, Function, Instance, Known, members
 
-_WORDS = re.compile(rb"\bdef\s+(\w+)\s*\(([^)]*\b(?:FastMCP|MCPServer|Context|ClientSession|ServerSession|Server|RequestContext)\b[^)]*)\)")
+_WORDS = re.compile(
+    rb"\bdef\s+(\w+)\s*\(([^)]*\b\w*(?:FastMCP|MCPServer|Context|ClientSession|ServerSession|Server|RequestContext)\b[^)]*)\)"
+)
 _NAMESPACE = "SimpleNamespace"
 
 
 def check(fact: Symbol, ctx: Context) -> Iterator[Finding]:
     path = ctx.file.source.path
+    owner, _, name = str(fact.key).partition(".")
+    if fact.use is SymbolUse.PATCHED and owner == REPLACED and name in ctx.entry.data["classes"]:
+        if ctx.project.is_test(path) and not ctx.sdk.is_moved(path):
+            yield ctx.finding(fact, Applicability.MANUAL, message="a test puts something else in place of this object of the SDK")
+        return
     if fact.use is not SymbolUse.IMPORT or not ctx.project.is_test(path) or ctx.sdk.is_moved(path) or not _is_first(fact, ctx):
         return
     takers = _takers(ctx)
@@ -59,9 +67,9 @@ def _imitates(node: ast.expr, ctx: Context) -> bool:
     if not isinstance(node, ast.Name | ast.Call | ast.Attribute):
         return False
     known = ctx.sdk.type(node, ctx.module)
-    if isinstance(known, Instance):
-        return OWN in known.name and not _derives(known, ctx)
-    return known is None and _is_namespace(node, ctx)
+    if isinstance(known, Instance) and OWN in known.name:
+        return not _derives(known, ctx)
+    return _is_namespace(node, ctx)
 
 
 def _is_namespace(node: ast.expr, ctx: Context, *, again: bool = True) -> bool:

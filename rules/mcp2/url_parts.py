@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 from ...facts.model import Symbol, SymbolUse
 from ...rewrite.edits import Edit
 from ...rule import Applicability, Context, Finding, Import
-from ...sdk.modules import How
-from ...sdk.types import URL, ClassOf
+from ...sdk.urls import made, spelled
 from ...source import Span
 
 if TYPE_CHECKING:
@@ -34,19 +33,12 @@ def fix(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit | Import]:
     if subject is None:
         return
     span = ctx.module.span(subject)
-    name = _spelled(ctx)
-    yield Edit(Span(span.start, span.start), f"{name or 'AnyUrl'}(")
-    yield Edit(Span(span.end, span.end), ")")
+    name = spelled(ctx.module, ctx.sdk.inference)
+    # What is read with a default may be read of nothing at all.
+    before, after = f"{name or 'AnyUrl'}(", ")"
+    if isinstance(node, ast.Call) and len(node.args) > 2:
+        before, after = made(subject, name or "AnyUrl", ctx.module, ctx.sdk.inference)
+    yield Edit(Span(span.start, span.start), before)
+    yield Edit(Span(span.end, span.end), after)
     if not name:
         yield Import("pydantic", "AnyUrl")
-
-
-def _spelled(ctx: Context) -> str:
-    """The name under which the file has the class already."""
-    for name, bindings in ctx.module.scopes[ctx.module.tree].bindings.items():
-        binding = bindings[0]
-        if len(bindings) > 1 or binding.how is not How.IMPORTED or not binding.target.endswith(".AnyUrl"):
-            continue
-        if ctx.sdk.inference.dotted_name(binding.target, ctx.module) == ClassOf(URL):
-            return name
-    return ""
