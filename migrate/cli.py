@@ -16,7 +16,22 @@ from . import __version__
 from .house import UNREADABLE
 from .report.model import stale, visible
 from .rule import Era
-from .terminal import CLEAN, FAILED, FOUND, Progress, fail, guarded, interrupted, is_colourful, look, print_bytes, say, uninterrupted, width
+from .terminal import (
+    CLEAN,
+    FAILED,
+    FOUND,
+    Progress,
+    fail,
+    guarded,
+    interrupted,
+    is_colourful,
+    look,
+    orderly,
+    print_bytes,
+    say,
+    uninterrupted,
+    width,
+)
 
 if TYPE_CHECKING:
     from .commits import Series
@@ -439,7 +454,7 @@ def verify(
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="List what did not pass and nothing else.")] = False,
 ) -> None:
     """Run a server, and prove with real messages that it speaks 2026-07-28."""
-    with guarded():
+    with guarded(), orderly():
         from .verify import asking
 
         proof = asking.proof(

@@ -89,10 +89,21 @@ class Source:
 def decode(path: str, data: bytes) -> Source:
     """Reads the bytes of a Python file as Python would: BOM, PEP 263 cookie, UTF-8 otherwise.
 
-    Raises SyntaxError for an unknown or wrong declared encoding and UnicodeDecodeError for bytes that do not fit it.
+    Raises SyntaxError for a declared encoding that is unknown, wrong or cannot be written back, and UnicodeDecodeError for bytes that
+    do not fit it.
     """
     bom = data.startswith(codecs.BOM_UTF8)
     encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
     body = data[len(codecs.BOM_UTF8) :] if bom else data
     encoding = "utf-8" if encoding == "utf-8-sig" else encoding
-    return Source(path, body.decode(encoding), encoding, bom)
+    try:
+        text = body.decode(encoding)
+        faithful = encoding == "utf-8" or text.encode(encoding) == body
+    except UnicodeDecodeError:
+        raise
+    except (LookupError, UnicodeError, ValueError) as error:
+        # Codecs such as rot13 are known, and are none of text; some say in words of their own what they do not read.
+        raise SyntaxError(f"unusable encoding: {encoding}: {error}") from None
+    if not faithful:
+        raise SyntaxError(f"unusable encoding: {encoding} does not give back the bytes of this file")
+    return Source(path, text, encoding, bom)

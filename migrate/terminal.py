@@ -61,6 +61,23 @@ def uninterrupted() -> Iterator[None]:
         raise KeyboardInterrupt
 
 
+@contextmanager
+def orderly() -> Iterator[None]:
+    """A request to end, as of a runner that cancels its job, unwinds like Ctrl-C, so that nothing is left running."""
+
+    def leave(number: int, frame: object) -> NoReturn:
+        raise SystemExit(128 + number)
+
+    asked = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    # What is ignored, as under nohup, stays ignored.
+    before = {number: signal.signal(number, leave) for number in asked if signal.getsignal(number) is not signal.SIG_IGN}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
 class Progress:
     """A line on standard error for runs that take long, if that is a terminal."""
 

@@ -429,10 +429,13 @@ def test_quiet_leaves_out_the_summary(run, tmp_path):
         (b"import mcp\nx = (\n", "syntax error: '(' was never closed"),
         (b'import mcp\nx = "\xff"\n', "byte 0xff at offset 16"),
         (b"# coding: martian\nimport mcp\n", "unknown encoding"),
+        (b"# coding: rot13\nvzcbeg zpc\nimport mcp\n", "unusable encoding: rot13"),
+        (b"# coding: idna\nimport mcp\nfrom x..y import z\n", "unusable encoding: idna"),
+        (b"# coding: utf-7\nimport mcp\n+AGE- = 1\n", "unusable encoding: utf-7"),
         (b"import mcp\nx = \x00\n", "null bytes"),
         (b"import mcp\nprint 'tools/call'\n", "syntax error"),
     ],
-    ids=["syntax", "not utf-8", "unknown encoding", "null byte", "python 2"],
+    ids=["syntax", "not utf-8", "unknown encoding", "no text", "no bytes", "another spelling", "null byte", "python 2"],
 )
 def test_what_cannot_be_read_is_a_finding_and_exits_with_2(run, tmp_path, data, message):
     put(tmp_path, "bad.py", data)

@@ -100,6 +100,7 @@ LIBRARIES = {
     "typer": {"cli"},
     "rich": {"cli", "report", "verify"},
     "jsonschema": {"verify"},
+    "referencing": {"verify"},
     "yaml": {"catalog", "guide", "manifests", "symptoms"},
     "packaging": {"facts"},
     "pathspec": {"discover", "selection"},

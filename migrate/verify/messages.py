@@ -48,6 +48,21 @@ class Notice(NamedTuple):
     uri: str
 
 
+def table(value: Any) -> Message:
+    """What came, as the object that it should be; an empty one where it is something else. Servers send anything."""
+    return value if isinstance(value, dict) else {}
+
+
+def rows(value: Any) -> list[Message]:
+    """The objects of what came as a list; none where it is something else."""
+    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
+
+
+def wanted(prompt: Mapping[str, Any]) -> Message:
+    """The smallest arguments of a prompt that was listed."""
+    return {name: "x" for one in rows(prompt.get("arguments")) if one.get("required") and isinstance(name := one.get("name"), str)}
+
+
 def call(written: str) -> Call:
     """A call from `NAME {json} => text`; arguments and text may be left out. Raises ValueError."""
     asked, arrow, text = written.partition("=>")
@@ -64,6 +79,7 @@ def call(written: str) -> Call:
 
 
 _GUESSES = 6
+_LONGEST = 1000  # characters or entries of an argument that nobody named
 UNCALLED = "no tool says that it only reads; name calls with --call, or have tools tried with --guess"
 
 
@@ -81,7 +97,7 @@ class Plan:
         """The calls to make of these tools; arguments that nobody named are the smallest that the schema allows."""
         if self.calls:
             return [*self.calls]
-        fit = [tool for tool in tools if self.guess or (tool.get("annotations") or {}).get("readOnlyHint") is True]
+        fit = [tool for tool in tools if self.guess or table(tool.get("annotations")).get("readOnlyHint") is True]
         made = [(str(tool.get("name")), sample(tool.get("inputSchema"))) for tool in fit[:_GUESSES]]
         return [Call(name, arguments if isinstance(arguments, dict) else {}, guessed=True) for name, arguments in made]
 
@@ -108,10 +124,10 @@ def handshake(version: str) -> Message:
 
 def answer(asked: Mapping[str, Any]) -> Message:
     """What a willing client answers to one request for input."""
-    params = asked.get("params") or {}
+    params = table(asked.get("params"))
     match asked.get("method"):
         case "elicitation/create":
-            return {"action": "accept", "content": sample(params.get("requestedSchema")) or {}}
+            return {"action": "accept", "content": table(sample(params.get("requestedSchema")))}
         case "sampling/createMessage":
             text = {"type": "text", "text": "sampled text"}
             return {"role": "assistant", "model": "none", "stopReason": "endTurn", "content": text}
@@ -147,7 +163,7 @@ def repeated(schema: Any, arguments: Any) -> dict[str, str]:
 
 def in_base64(text: str) -> str:
     """A text as a header has it that cannot hold it as it is."""
-    return f"=?base64?{base64.b64encode(text.encode()).decode()}?="
+    return f"=?base64?{base64.b64encode(text.encode('utf-8', 'surrogatepass')).decode()}?="
 
 
 def _coded(text: str) -> str:
@@ -170,21 +186,26 @@ def sample(schema: Any, depth: int = 0) -> Any:
     kind = schema.get("type")
     kind = kind[0] if isinstance(kind, list) and kind else kind
     if kind == "object" or "properties" in schema:
-        inner = schema.get("properties") or {}
-        return {name: sample(inner.get(name), depth + 1) for name in schema.get("required") or ()}
+        inner, required = table(schema.get("properties")), schema.get("required")
+        names = [name for name in required if isinstance(name, str)] if isinstance(required, list) else []
+        return {name: sample(inner.get(name), depth + 1) for name in names}
     if kind == "array":
-        return [sample(schema.get("items"), depth + 1) for _ in range(schema.get("minItems") or 0)]
+        return [sample(schema.get("items"), depth + 1) for _ in range(_least(schema.get("minItems")))]
     if kind in ("integer", "number"):
         return schema.get("minimum", 1)
     if kind in ("boolean", "null"):
         return True if kind == "boolean" else None
-    return "x" * max(1, schema.get("minLength") or 1)
+    return "x" * max(1, _least(schema.get("minLength")))
+
+
+def _least(number: Any) -> int:
+    """A least length that a schema asks for, if it is one that a client would send."""
+    return min(int(number), _LONGEST) if isinstance(number, (int, float)) and 0 <= number < float("inf") else 0
 
 
 def listed(result: Mapping[str, Any] | None, kind: str) -> list[Message]:
     """What one page of a list (`tools`, `resources`, `prompts`) holds, without what is no object."""
-    found = (result or {}).get(kind)
-    return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
+    return rows((result or {}).get(kind))
 
 
 def said(result: Mapping[str, Any] | None) -> str:

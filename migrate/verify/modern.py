@@ -29,7 +29,9 @@ from .messages import (
     listed,
     repeated,
     said,
+    table,
     usual_headers,
+    wanted,
 )
 from .schema import conforms, is_schema, schema
 from .server import Server
@@ -203,7 +205,7 @@ class Modern:
             exchange = self.ask(method, meta=envelope(version=unknown))
             if self._is_refused(f"{method} of an unknown version is refused with -32022", exchange, -32022, 400, "basic/versioning"):
                 data = (exchange.error or {}).get("data")
-                told = isinstance(data, dict) and MODERN in (data.get("supported") or ()) and data.get("requested") == unknown
+                told = isinstance(data, dict) and _names(data.get("supported"), MODERN) and data.get("requested") == unknown
                 self._check(f"that error of {method} names the versions", "" if told else f"its data is {data!r}", "basic/versioning")
         if not self.dual:
             exchange = self.ask("tools/list", {}, meta={})
@@ -243,7 +245,7 @@ class Modern:
             if not self._is_answered(f"the next page of {method} is answered", exchange, "server/utilities/pagination"):
                 break
         if len(scopes) > 1:
-            problem = "" if len(set(scopes)) == 1 else f"cacheScope is {scopes!r}"
+            problem = "" if all(scope == scopes[0] for scope in scopes) else f"cacheScope is {scopes!r}"
             self._check(f"all pages of {method} may be kept by the same", problem, "server/utilities/caching")
         self.listed[kind] = found
         return found
@@ -308,12 +310,12 @@ class Modern:
         while (exchange.result or {}).get("resultType") == "input_required" and rounds < _ROUNDS:
             result = exchange.result or {}
             rounds += 1
-            asked = result.get("inputRequests") or {}
+            asked = table(result.get("inputRequests"))
             if not asked and "requestState" not in result:
                 faults.append("there is neither inputRequests nor requestState")
-            faults += [f"{key} asks for {one.get('method')!r}" for key, one in asked.items() if not _may_ask(one)]
+            faults += [f"{key} asks for {table(one).get('method')!r}" for key, one in asked.items() if not _may_ask(one)]
             faults += [f"an input_required result has {key}" for key in ("ttlMs", "cacheScope") if key in result]
-            more = {"inputResponses": {key: answer(one) for key, one in asked.items()}} if asked else {}
+            more = {"inputResponses": {key: answer(table(one)) for key, one in asked.items()}} if asked else {}
             if "requestState" in result:
                 more["requestState"] = result["requestState"]
             exchange = self.ask(method, {**params, **more})
@@ -324,8 +326,8 @@ class Modern:
         exchange = self.ask("tools/call", params, meta=envelope(capabilities={}))
         name = f"{given.name} asks no client that cannot answer"
         if (exchange.result or {}).get("resultType") == "input_required":
-            asked = ((exchange.result or {}).get("inputRequests") or {}).values()
-            self._check(name, f"it asks for {', '.join(sorted({str(one.get('method')) for one in asked}))}", "basic/patterns/mrtr")
+            asked = table((exchange.result or {}).get("inputRequests")).values()
+            self._check(name, f"it asks for {', '.join(sorted({str(table(one).get('method')) for one in asked}))}", "basic/patterns/mrtr")
         elif exchange.error is not None and exchange.code == -32021:
             data = exchange.error.get("data")
             told = isinstance(data, dict) and isinstance(data.get("requiredCapabilities"), dict)
@@ -361,8 +363,7 @@ class Modern:
             return
         if prompts:
             first = prompts[0]
-            arguments = {one["name"]: "x" for one in first.get("arguments") or () if one.get("required")}
-            exchange, _, _ = self._answered("prompts/get", {"name": first.get("name"), "arguments": arguments})
+            exchange, _, _ = self._answered("prompts/get", {"name": first.get("name"), "arguments": wanted(first)})
             self._is_answered("the first prompt can be got", exchange, "server/prompts")
         exchange = self.ask("prompts/get", {"name": "no_such_prompt"})
         self._is_refused("an unknown prompt is refused with -32602", exchange, -32602, None, "server/prompts", should=True)
@@ -375,15 +376,15 @@ class Modern:
 
     # -- subscriptions ------------------------------------------------------------
     def _offered(self) -> frozenset[str]:
-        found = {f"{kind}ListChanged" for kind in _LISTS if (self.capabilities.get(kind) or {}).get("listChanged")}
-        return frozenset(found | ({"resourceSubscriptions"} if (self.capabilities.get("resources") or {}).get("subscribe") else set()))
+        found = {f"{kind}ListChanged" for kind in _LISTS if table(self.capabilities.get(kind)).get("listChanged")}
+        return frozenset(found | ({"resourceSubscriptions"} if table(self.capabilities.get("resources")).get("subscribe") else set()))
 
     def _listen(self) -> None:
         offered = self._offered()
-        wanted: Message = {**{f"{kind}ListChanged": True for kind in _LISTS}, "resourceSubscriptions": ["test://watched"]}
+        changes: Message = {**{f"{kind}ListChanged": True for kind in _LISTS}, "resourceSubscriptions": ["test://watched"]}
         wire = self.server.connect()
         # On a connection of its own, so that a first message may be awaited as long as a server takes to start.
-        exchange = self.ask("subscriptions/listen", {"notifications": wanted}, number="listen", hold=1.2, wire=wire)
+        exchange = self.ask("subscriptions/listen", {"notifications": changes}, number="listen", hold=1.2, wire=wire)
         page = "basic/patterns/subscriptions"
         if exchange.code == -32601 and not offered:
             self.ledger.skipped(GROUP, "subscriptions/listen", "the server tells of no changes")
@@ -392,10 +393,10 @@ class Modern:
             is_first = first.get("method") == "notifications/subscriptions/acknowledged"
             problem = "" if is_first else f"the first message is {json.dumps(first)[:160] if first else 'missing'}"
             if self._check("subscriptions/listen is acknowledged first", problem, page):
-                params = first.get("params") or {}
-                tag = (params.get("_meta") or {}).get(SUBSCRIPTION)
+                params = table(first.get("params"))
+                tag = table(params.get("_meta")).get(SUBSCRIPTION)
                 self._check("the acknowledgement names its subscription", "" if tag == "listen" else f"subscriptionId is {tag!r}", page)
-                agreed = {key for key, value in (params.get("notifications") or {}).items() if value}
+                agreed = {key for key, value in table(params.get("notifications")).items() if value}
                 problem = "" if agreed == offered else f"it agrees to {sorted(agreed)}; server/discover offers {sorted(offered)}"
                 self._check("it agrees to what server/discover offers", problem, page, should=True)
                 self._check("the subscription stays open", "" if exchange.response is None else f"there was {exchange.brief}", page)
@@ -409,28 +410,28 @@ class Modern:
         page = "basic/patterns/subscriptions"
         for number, (given, method, uri) in enumerate(self.notices):
             kind = method.split("/")[1] if method.endswith("/list_changed") else ""
-            wanted: Message = {f"{kind}ListChanged": True} if kind else {"resourceSubscriptions": [uri]}
+            changes: Message = {f"{kind}ListChanged": True} if kind else {"resourceSubscriptions": [uri]}
             key, seen = f"notice-{number}", list[Any]()
             wire = self.server.connect()
             call = {"name": given.name, "arguments": given.arguments}
             if isinstance(wire, Stdio):
-                seen += self.ask("subscriptions/listen", {"notifications": wanted}, number=key, hold=0.3, wire=wire).messages
+                seen += self.ask("subscriptions/listen", {"notifications": changes}, number=key, hold=0.3, wire=wire).messages
                 seen += self.ask("tools/call", call, wire=wire).messages + wire.more(0.5)
             else:
-                listening = threading.Thread(target=self._hear, args=(seen, wanted, key, wire))
+                listening = threading.Thread(target=self._hear, args=(seen, changes, key, wire))
                 listening.start()
                 time.sleep(0.6)
                 self.ask("tools/call", call)
                 listening.join()
             told = [one for one in seen if isinstance(one, dict) and one.get("method") == method]
-            own = [one for one in told if ((one.get("params") or {}).get("_meta") or {}).get(SUBSCRIPTION) == key]
+            own = [one for one in told if table(table(one.get("params")).get("_meta")).get(SUBSCRIPTION) == key]
             own = [one for one in own if not uri or one["params"].get("uri") == uri]
             problem = "" if len(own) == 1 == len(told) else f"{len(own)} of {len(told)} came with the subscription's id"
             self._check(f"a call of {given.name} brings {method}", problem, page)
             wire.close()
 
-    def _hear(self, seen: list[Any], wanted: Message, key: str, wire: Wire) -> None:
-        seen += self.ask("subscriptions/listen", {"notifications": wanted}, number=key, hold=2.0, wire=wire).messages
+    def _hear(self, seen: list[Any], changes: Message, key: str, wire: Wire) -> None:
+        seen += self.ask("subscriptions/listen", {"notifications": changes}, number=key, hold=2.0, wire=wire).messages
 
     # -- HTTP -------------------------------------------------------------------
     def _http(self, wire: Http) -> None:
@@ -539,4 +540,8 @@ class Modern:
 
 def _may_ask(one: Any) -> bool:
     kinds = {"elicitation/create", "sampling/createMessage", "roots/list"}
-    return isinstance(one, dict) and one.get("method") in kinds and not one.keys() & {"jsonrpc", "id"}
+    return isinstance(one, dict) and str(one.get("method")) in kinds and not one.keys() & {"jsonrpc", "id"}
+
+
+def _names(listed: Any, one: str) -> bool:
+    return isinstance(listed, list) and one in listed

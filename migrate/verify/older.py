@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from itertools import count
 
 from .ledger import Ledger
-from .messages import NOTHING, OLDER, PAGES, Call, Message, Plan, answer, handshake, listed, said
+from .messages import NOTHING, OLDER, PAGES, Call, Message, Plan, answer, handshake, listed, said, table, wanted
 from .schema import schema
 from .server import Server
 from .wire import Exchange, Http
@@ -88,7 +88,7 @@ class Older:
         if resources := self.listed.get("resources"):
             uri = resources[0].get("uri")
             self._is_answered("the first resource can be read", self.ask("resources/read", {"uri": uri}, name=f"resource {uri}"))
-            if (self.capabilities.get("resources") or {}).get("subscribe"):
+            if table(self.capabilities.get("resources")).get("subscribe"):
                 self._is_answered("resources/subscribe is answered", self.ask("resources/subscribe", {"uri": uri}))
                 self._is_answered("resources/unsubscribe is answered", self.ask("resources/unsubscribe", {"uri": uri}))
         if "resources" in self.capabilities:
@@ -96,8 +96,7 @@ class Older:
             self._check("an unknown resource is refused", "" if exchange.error is not None else f"there was {exchange.brief}")
         if prompts := self.listed.get("prompts"):
             name = prompts[0].get("name")
-            arguments = {one["name"]: "x" for one in prompts[0].get("arguments") or () if one.get("required")}
-            exchange = self.ask("prompts/get", {"name": name, "arguments": arguments}, name=f"prompt {name}")
+            exchange = self.ask("prompts/get", {"name": name, "arguments": wanted(prompts[0])}, name=f"prompt {name}")
             self._is_answered("the first prompt can be got", exchange)
         exchange = self.ask("no/such/method", {}, name="an unknown method")
         self._check("an unknown method is refused", "" if exchange.error is not None else f"there was {exchange.brief}")

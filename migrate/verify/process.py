@@ -8,12 +8,14 @@ import socket
 import subprocess
 import tempfile
 import time
+import uuid
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import IO
 
 _LEAVING = 3.0  # seconds that a process has to leave by itself
 _LINES = 40  # of a log that are told
+_MARK = "MCP_MIGRATE_PROCESS"  # an environment variable by which those are known that have left the group of their parent
 
 
 class CannotStart(Exception):
@@ -28,6 +30,7 @@ class Process:
     ) -> None:
         """Raises CannotStart for a command that is not there."""
         self.argv = argv
+        self._mark = uuid.uuid4().hex
         # An unnamed file, and not a pipe: nobody has to empty it for the server to go on.
         self._log = tempfile.TemporaryFile()  # noqa: SIM115 it lives as long as the process
         pipe = subprocess.PIPE if piped else subprocess.DEVNULL
@@ -39,7 +42,7 @@ class Process:
                 stdout=pipe if piped else self._log,
                 stderr=self._log,
                 cwd=folder,
-                env={**os.environ, **(env or {})},
+                env={**os.environ, **(env or {}), _MARK: self._mark},
                 start_new_session=os.name != "nt",
                 creationflags=flags,
             )
@@ -92,21 +95,28 @@ class Process:
         return took
 
     def end(self) -> None:
-        """Ends the process, and whatever of its group is left."""
+        """Ends the process, whatever of its group is left, and (on Linux) what it started in other groups."""
         if self._log.closed:
             return
+        limit = time.monotonic() + _LEAVING
         if os.name == "nt":
             subprocess.run(["taskkill", "/F", "/T", "/PID", str(self._process.pid)], capture_output=True)
         else:
             with suppress(ProcessLookupError, PermissionError):
                 os.killpg(self._process.pid, signal.SIGKILL)
+            # Until there are none: one that is being found may just be starting another.
+            while (astray := _marked(f"{_MARK}={self._mark}".encode())) and time.monotonic() < limit:
+                for number in astray:
+                    with suppress(ProcessLookupError, PermissionError):
+                        os.kill(number, signal.SIGKILL)
+                time.sleep(0.01)
         self._process.wait()
         self._last = self.log
         self._log.close()
-        for stream in (self._process.stdin, self._process.stdout):
-            if stream is not None and not stream.closed:
-                with suppress(OSError):
-                    stream.close()
+        # Standard output is closed by who reads it: closing it here would wait for that reader.
+        if self._process.stdin is not None:
+            with suppress(OSError):
+                self._process.stdin.close()
 
     def listens(self, port: int, seconds: float) -> None:
         """Waits until something listens on a port of this machine. Raises CannotStart."""
@@ -122,6 +132,17 @@ class Process:
                 )
             time.sleep(0.05)
         raise CannotStart(f"nothing listens on port {port} after {seconds:g} s")
+
+
+def _marked(word: bytes) -> list[int]:
+    """The processes of this user that have this word in their environment, and live; none where there is no /proc."""
+    found = []
+    for entry in os.listdir("/proc") if os.path.isdir("/proc/self") else ():
+        if entry.isdigit():
+            with suppress(OSError), open(f"/proc/{entry}/environ", "rb") as environment:
+                if word in environment.read().split(b"\0"):
+                    found.append(int(entry))
+    return found
 
 
 def free_port() -> int:

@@ -21,9 +21,9 @@ def checkout(revision: str, folder: str | None = None) -> Iterator[str]:
     )
     with tempfile.TemporaryDirectory(prefix="mcp-migrate-") as scratch:
         tree = os.path.join(scratch, os.path.basename(root) or "tree")
-        # A hook of the repository (post-checkout) would run code that nobody has asked for.
-        _git(root, "-c", f"core.hooksPath={os.devnull}", "worktree", "add", "--detach", "--quiet", tree, commit)
         try:
+            # A hook of the repository (post-checkout) would run code that nobody has asked for.
+            _git(root, "-c", f"core.hooksPath={os.devnull}", "worktree", "add", "--detach", "--quiet", tree, commit)
             inner = os.path.join(tree, os.path.relpath(here, root))
             if not os.path.isdir(inner):
                 raise CannotStart(f"{os.path.relpath(here, root)} is not there at {revision}")

@@ -12,6 +12,7 @@ from typing import Any
 
 import jsonschema
 from jsonschema.protocols import Validator
+from referencing import Registry
 
 from .messages import MODERN
 
@@ -59,9 +60,12 @@ class Schema:
         if name not in self._validators:
             self._validators[name] = jsonschema.Draft202012Validator({"$ref": f"#/$defs/{name}", "$defs": self._definitions})
         found = []
-        for error in self._validators[name].iter_errors(value):
-            deepest = jsonschema.exceptions.best_match([error]) or error
-            found.append(f"{name}{deepest.json_path[1:]}: {deepest.message[:120]}")
+        try:
+            for error in self._validators[name].iter_errors(value):
+                deepest = jsonschema.exceptions.best_match([error]) or error
+                found.append(f"{name}{deepest.json_path[1:]}: {deepest.message[:120]}")
+        except RecursionError:
+            found.append(f"{name}: nested too deep")
         return found[:_MOST]
 
 
@@ -74,11 +78,14 @@ def schema(revision: str = MODERN) -> Schema:
 def conforms(value: Any, written: Any) -> str:
     """Why a value is not what a tool's own schema says; nothing where it is, or where that schema is none."""
     try:
-        jsonschema.validators.validator_for(written, jsonschema.Draft202012Validator)(written).validate(value)
+        # With a registry of its own, a reference to another place is not fetched from there.
+        jsonschema.validators.validator_for(written, jsonschema.Draft202012Validator)(written, registry=Registry()).validate(value)
     except jsonschema.ValidationError as error:
         return str(error.message)[:160]
     except jsonschema.SchemaError as error:
         return f"its schema is none: {error.message[:120]}"
+    except Exception as error:  # references that lead nowhere or in a circle, patterns that are none: it is the server's schema
+        return f"its schema cannot be used: {str(error)[:120]}"
     return ""
 
 
@@ -88,4 +95,6 @@ def is_schema(written: Any) -> str:
         jsonschema.validators.validator_for(written, jsonschema.Draft202012Validator).check_schema(written)
     except jsonschema.SchemaError as error:
         return str(error.message)[:160]
+    except Exception as error:  # what is neither an object nor a boolean, or nested too deep
+        return f"it cannot be read: {str(error)[:120]}"
     return ""

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import http.client
 import json
+import os
 import queue
+import socket
 import ssl
 import threading
 import time
 import urllib.parse
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import IO, Any, Protocol
 
@@ -18,6 +21,8 @@ from .process import Process
 
 _LONGEST = 120  # characters of something strange that are told
 _END = object()  # behind the last line of a process
+_BYTES = 1 << 28  # of one line; a server that sends more without an end sends no message
+_WAITING = 100_000  # messages that nobody has taken yet
 
 
 @dataclass(slots=True)
@@ -99,17 +104,18 @@ class Stdio:
         self.strange: list[str] = []
         self.responder: Responder | None = None
         self._heard = False  # until then, the process may still be loading
-        self._lines: queue.Queue[Any] = queue.Queue()
+        self._lines: queue.Queue[Any] = queue.Queue(_WAITING)  # a server that sends more has to wait
         assert process.stdout is not None
         threading.Thread(target=self._read, args=(process.stdout,), daemon=True).start()
 
     def _read(self, stream: IO[bytes]) -> None:
-        for line in stream:
-            if text := line.decode("utf-8", "replace").strip():
-                try:
-                    self._lines.put(json.loads(text))
-                except ValueError:
-                    self.strange.append(text[:_LONGEST])
+        with stream:
+            for line in _lines(stream):
+                if text := line.decode("utf-8", "replace").strip():
+                    try:
+                        self._lines.put(_parsed(text))
+                    except ValueError:
+                        self.strange.append(text[:_LONGEST])
         self._lines.put(_END)
 
     def ask(self, message: Message, *, headers: Mapping[str, str | None] | None = None, hold: float | None = None) -> Exchange:
@@ -162,6 +168,28 @@ class Stdio:
         return self.process.leave()
 
 
+def _lines(stream: IO[bytes]) -> Iterator[bytes]:
+    """The lines of a pipe. The stream's own buffer is left alone: nobody could end this program while a thread waits in it."""
+    parts: list[bytes] = []
+    size = 0
+    while block := os.read(stream.fileno(), 1 << 16):
+        first, *more = block.split(b"\n")
+        parts.append(first if size < _BYTES else b"")
+        size += len(first)
+        for part in more:
+            yield b"".join(parts)
+            parts, size = [part], len(part)
+    yield b"".join(parts)
+
+
+def _parsed(text: str) -> Any:
+    """Raises ValueError for what is no JSON, also for what is nested too deep to be read."""
+    try:
+        return json.loads(text)
+    except RecursionError:
+        raise ValueError("nested too deep") from None
+
+
 class Http:
     """An endpoint that messages are posted to, one connection each."""
 
@@ -212,7 +240,13 @@ class Http:
             )
         else:
             connection = http.client.HTTPConnection(host, port, timeout=wait)
+        limit: threading.Timer | None = None
         try:
+            connection.connect()
+            # The timeout of a socket starts anew with every byte, and some servers never come to an end.
+            limit = threading.Timer(wait, _cut, [connection.sock])
+            limit.daemon = True
+            limit.start()
             path = urllib.parse.urlunsplit(("", "", self.url.path or "/", self.url.query, ""))
             connection.request(verb, path, body, dict(headers))
             answer = connection.getresponse()
@@ -222,10 +256,12 @@ class Http:
                 self._stream(answer, exchange, hold, headers)
             else:
                 self._whole(answer, exchange)
-        except (OSError, http.client.HTTPException) as error:
+        except (OSError, http.client.HTTPException, ValueError) as error:  # ValueError: what is no header
             if not exchange.messages and exchange.status is None:
                 exchange.trouble = f"{type(error).__name__}: {error}"
         finally:
+            if limit is not None:
+                limit.cancel()
             connection.close()
         return exchange
 
@@ -233,7 +269,7 @@ class Http:
         text = answer.read().decode("utf-8", "replace").strip()
         if text:
             try:
-                exchange.messages.append(json.loads(text))
+                exchange.messages.append(_parsed(text))
             except ValueError:
                 if "json" in exchange.headers.get("content-type", ""):
                     self.strange.append(text[:_LONGEST])
@@ -249,7 +285,7 @@ class Http:
                 whole, data = "\n".join(data), []
                 if whole.strip():
                     try:
-                        message = json.loads(whole)
+                        message = _parsed(whole)
                     except ValueError:
                         self.strange.append(whole[:_LONGEST])
                         continue
@@ -258,6 +294,11 @@ class Http:
                         self.send("POST", json.dumps(self.responder(message)), headers)
                 if hold is None and exchange.response is not None:
                     return
+
+
+def _cut(connected: socket.socket) -> None:
+    with suppress(OSError):
+        connected.shutdown(socket.SHUT_RDWR)
 
 
 def _is_request(message: Any) -> bool:
