@@ -70,7 +70,7 @@ BOTH = {
 }
 STDIO = {
     "prints": "nothing but messages is written",
-    "dies": "is answered",
+    "dies": "the process stays until its input ends",
     "stays": "leaves when its input ends",
 }
 HTTP = {

@@ -59,6 +59,7 @@ class Modern:
         self.capabilities: Message = {}
         self.listed: dict[str, list[Message]] = {}  # tools, resources and prompts, as they were listed
         self.strange: list[str] = []  # what processes wrote that have ended meanwhile
+        self.deaths: dict[str, None] = {}  # the methods at which they ended
         self._schemas: dict[str, Any] = {}  # of the tools that were listed
         self._ids = count(1)
         self.wire: Wire = server.connect()
@@ -116,6 +117,7 @@ class Modern:
         if exchange.trouble and wire is None and isinstance(self.wire, Stdio):
             # What comes next is asked of a new process, or one fault would be told many times.
             self.strange += self.wire.strange
+            self.deaths[method] = None
             self.wire.close()
             self.wire = self.server.connect()
         if method == "tools/list":
@@ -526,11 +528,9 @@ class Modern:
         self._check("the server sends no request", ", ".join(ledger.asked), "basic/patterns/index")
         self._check("no log message is sent that was not asked for", ", ".join(ledger.logged), "server/utilities/logging")
         if isinstance(self.wire, Stdio):
-            self._check(
-                "nothing but messages is written to standard output",
-                "; ".join([*self.strange, *self.wire.strange][:3]),
-                "basic/transports/stdio",
-            )
+            page, strange = "basic/transports/stdio", "; ".join([*self.strange, *self.wire.strange][:3])
+            self._check("the process stays until its input ends", ", ".join(self.deaths), page)
+            self._check("nothing but messages is written to standard output", strange, page)
         else:
             problem = "; ".join(self.wire.strange[:3])
             self._check("what is called JSON is JSON", problem, "basic/transports/streamable-http")
