@@ -10,6 +10,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import jsonschema
@@ -99,9 +100,20 @@ def test_a_server_that_is_right_passes_every_check(transport):
     assert (proof.log, proof.holds(strict=True)) == ("", True)
 
 
-@pytest.mark.parametrize(("transport", "defect"), [(transport, defect) for transport, defects in OVER.items() for defect in defects])
-def test_every_defect_is_caught(transport, defect):
-    proof = verify(target(transport, defect), Wishes(plan=PLAN, notices=[NOTICE]))
+BROKEN = [(transport, defect) for transport, defects in OVER.items() for defect in defects]
+
+
+@pytest.fixture(scope="module")
+def broken() -> dict[tuple[str, str], Proof]:
+    """What is said of the server with each defect; all at once, because they are waited for most of the time."""
+    wishes = Wishes(plan=PLAN, notices=[NOTICE])
+    with ThreadPoolExecutor(8) as pool:
+        return dict(zip(BROKEN, pool.map(lambda one: verify(target(*one), wishes), BROKEN), strict=True))
+
+
+@pytest.mark.parametrize(("transport", "defect"), BROKEN)
+def test_every_defect_is_caught(broken, transport, defect):
+    proof = broken[transport, defect]
     assert not proof.holds(strict=True)
     bad = [check.name for check in proof.checks if check.outcome in (Outcome.FAILED, Outcome.WARNED)]
     assert any(OVER[transport][defect] in name for name in bad), bad
@@ -408,11 +420,19 @@ def test_a_server_of_the_official_sdk_passes(way, tmp_path):
     assert warned == ["an unknown tool is refused with -32602", "an unknown prompt is refused with -32602"]
 
 
-@pytest.mark.parametrize(
-    "server", [one for one in servers.load() if one.fix == "migrates" and one.judged_dual == "dual"], ids=lambda one: one.name
-)
-def test_what_fix_makes_of_a_server_passes(server, tmp_path):
-    folder = servers.copy(server.before, tmp_path / "copy")
+MOVED = {one.name: one for one in servers.load() if one.fix == "migrates" and one.judged_dual == "dual"}
+
+
+@pytest.fixture(scope="module")
+def moved(tmp_path_factory) -> dict[str, Proof]:
+    """What is said of what `fix` makes of each server; several at once, for the same reason."""
+    scratch = tmp_path_factory.mktemp("moved")
+    with ThreadPoolExecutor(4) as pool:
+        return dict(zip(MOVED, pool.map(lambda one: proof_of(one, scratch / one.name), MOVED.values()), strict=True))
+
+
+def proof_of(server: servers.Server, scratch: Path) -> Proof:
+    folder = servers.copy(server.before, scratch)
     servers.migrate("fix", ".", cwd=folder)
     calls = tuple(map(messages.call, server.calls))
     notices = tuple(Notice(call, *call.text.partition(" ")[::2]) for call in map(messages.call, server.notify))
@@ -423,5 +443,9 @@ def test_what_fix_makes_of_a_server_passes(server, tmp_path):
         folder=str(folder),
         env=server.environment,
     )
-    proof = verify(target, Wishes(plan=Plan(calls), notices=notices))
-    assert [check for check in proof.checks if check.outcome in (Outcome.FAILED, Outcome.WARNED)] == []
+    return verify(target, Wishes(plan=Plan(calls), notices=notices))
+
+
+@pytest.mark.parametrize("name", MOVED)
+def test_what_fix_makes_of_a_server_passes(moved, name):
+    assert [check for check in moved[name].checks if check.outcome in (Outcome.FAILED, Outcome.WARNED)] == []
