@@ -382,7 +382,8 @@ def test_the_task_for_an_editor_understands_the_concise_report(tmp_path, env):
     assert ping.group(pattern["file"], pattern["line"], pattern["column"]) == ("server.py", "94", "20")
 
 
-@pytest.mark.parametrize("page", sorted(DOCS.glob("*.md")), ids=lambda page: page.name)
+# The index links to pages that the site makes of other sources; building it strictly looks for these.
+@pytest.mark.parametrize("page", sorted(page for page in DOCS.glob("*.md") if page.name != "index.md"), ids=lambda page: page.name)
 def test_links_of_the_pages_lead_somewhere(page):
     links = re.findall(r"\]\(([^)#]+)", page.read_text())
     assert [link for link in links if not link.startswith("http") and not (page.parent / link).exists()] == []
