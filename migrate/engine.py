@@ -147,7 +147,17 @@ def check(
                         found.update(new)
                     except Exception as error:  # a rule may fail in any way, a run must not
                         on_error(_internal(entry.id, path, error))
-    return sorted(found, key=_order)
+    return [*_told_once(sorted(found, key=_order))]
+
+
+def _told_once(findings: Iterable[Finding]) -> Iterator[Finding]:
+    """The findings, without those for a human that say the same of the same place because of another fact."""
+    told = set()
+    for finding in findings:
+        same = replace(finding, fact=None)
+        if finding.applicability is not Applicability.MANUAL or same not in told:
+            told.add(same)
+            yield finding
 
 
 def fix(

@@ -6,10 +6,11 @@ import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from ...facts.code import last
 from ...facts.model import Symbol, SymbolUse
 from ...rewrite.edits import Edit
 from ...rule import Applicability, Context, Finding, Import
-from ...sdk.modules import How
+from ...sdk.modules import Binding, How
 from ...sdk.types import ClassOf
 from ...source import Span
 
@@ -17,23 +18,52 @@ if TYPE_CHECKING:
     from ...rewrite.tree import Tree
 
 _OF_DICTS = frozenset(dir(dict))
+_YIELDING = frozenset({"AsyncIterator", "AsyncIterable", "AsyncGenerator"})
 
 
 def check(fact: Symbol, ctx: Context) -> Iterator[Finding]:
     annotation = _annotation(fact, ctx)
     if annotation is None or ctx.sdk.is_moved(ctx.file.source.path):
         return
-    # Both ends: a type checker speaks of the parameter, and of what is read.
-    yield ctx.finding(fact, Applicability.UNSAFE)
-    yield ctx.finding(fact, Applicability.UNSAFE, span=ctx.module.span(annotation))
+    # Once for each parameter, however often it is read: that is the place to mend.
+    span = ctx.module.span(annotation)
+    if ctx.sdk.memo.setdefault(f"lifespan_type {ctx.file.source.path}:{span.start}", fact.span) == fact.span:
+        yield ctx.finding(fact, Applicability.SAFE if _yielded(annotation, ctx) else Applicability.UNSAFE, span=span)
 
 
 def fix(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit | Import]:
     annotation = _annotation(fact, ctx)
     if annotation is not None:
         end = ctx.module.span(annotation).end
-        yield Edit(Span(end, end), "[Any]")
-        yield Import("typing", "Any")
+        name = _yielded(annotation, ctx)
+        yield Edit(Span(end, end), f"[{name or 'Any'}]")
+        if not name:
+            yield Import("typing", "Any")
+
+
+def _yielded(annotation: ast.expr, ctx: Context) -> str:
+    """The class of what the lifespan yields, where the one server says so, and the parameter can name it; else nothing."""
+    servers = ctx.sdk.servers
+    if len(servers) != 1 or servers[0].module is not ctx.module:
+        return ""
+    given = next((word.value for word in servers[0].call.keywords if word.arg == "lifespan"), None)
+    made = _only(given.id, given, ctx) if isinstance(given, ast.Name) else None
+    match made.node if made is not None else None:
+        case ast.AsyncFunctionDef(returns=ast.Subscript(value=ast.Name() | ast.Attribute() as head, slice=told)):
+            told = told.elts[0] if isinstance(told, ast.Tuple) and told.elts else told
+            if last(head) in _YIELDING and isinstance(told, ast.Name):
+                named = _only(told.id, annotation, ctx)
+                # An annotation is evaluated with its function.
+                if named is not None and isinstance(named.node, ast.ClassDef | ast.alias) and named.node.lineno < annotation.lineno:
+                    return told.id
+    return ""
+
+
+def _only(name: str, at: ast.expr, ctx: Context) -> Binding | None:
+    """What the module gives to a name, if that is one thing, and the name means it here."""
+    bindings = ctx.sdk.inference.bindings(name, at, ctx.module)
+    own = ctx.module.scopes[ctx.module.tree].bindings.get(name, [])
+    return bindings[0] if len(bindings) == 1 and len(own) == 1 and bindings[0] is own[0] else None
 
 
 def _annotation(fact: Symbol, ctx: Context) -> ast.expr | None:
