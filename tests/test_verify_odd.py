@@ -158,7 +158,13 @@ def test_children_in_sessions_of_their_own_are_ended(way, tmp_path):
     script, pids = tmp_path / "server.py", tmp_path / "pids"
     script.write_text(DAEMON)
     argv = ["verify", "--stdio", f"{sys.executable} {script} {pids}", "--timeout", "0.3", "--startup", "0.3" if way == "itself" else "60"]
-    with subprocess.Popen([Path(sys.executable).with_name("mcp-migrate"), *argv], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as run:
+    # What runs in the background of a shell has been told to ignore Ctrl-C, and so would all that it starts.
+    with subprocess.Popen(
+        [Path(sys.executable).with_name("mcp-migrate"), *argv],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    ) as run:
         if way != "itself":
             limit = time.monotonic() + 20
             while not (pids.exists() and pids.read_text()) and time.monotonic() < limit:
