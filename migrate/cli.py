@@ -301,7 +301,7 @@ def fix(
             after, fixed = run.unwritten(before, after, fixed, unwritten)
             left = run.check(after)
         left = run.within(left)
-        also = _beside(run, before, fixed, changes)
+        also = _beside(run, before, fixed, changes, would=diff)
         summary = _summary(run, before, fixed, left, also, would=diff)
         report = run.report(after, left, run.show)
         if summary_file is not None:
@@ -652,12 +652,16 @@ def _summary(run: Run, before: Reading, fixed: Fixed, left: Sifted, also: list[s
     return text.fixes(applied, map(run.show, fixed.created), names, settled=settled, left=len(left.findings), also=also, would=would)
 
 
-def _beside(run: Run, before: Reading, fixed: Fixed, changes: list[Change]) -> list[str]:
+def _beside(run: Run, before: Reading, fixed: Fixed, changes: list[Change], *, would: bool) -> list[str]:
     """What has to be done beside the code that was written."""
     # A file from standard input gets none.
     also = [line for new in fixed.created for line in run.unshipped(new, fixed.project.importers(new))]
     also += [f"not inside: {run.show(new)} {run.outside(new, fixed.project)}" for new in fixed.created if run.is_inline(new)]
     also += [f"delete {run.show(change.path)}: nothing is left in it" for change in changes if change.before and not change.after.strip()]
+    if number := sum(fixed.missed.values()):
+        again = "take this one back and run" if not would else "better run at once"
+        rules = ", ".join(sorted(fixed.missed))
+        also.append(f"for {number} of what is left ({rules}) --unsafe-fixes has an edit, in a first run only: {again} `mcp-migrate fix --unsafe-fixes`")
     if run.flags.stdin is None:
         also += run.locked(changes)
         also += run.above(before) if changes else []
