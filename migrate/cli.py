@@ -659,9 +659,9 @@ def _beside(run: Run, before: Reading, fixed: Fixed, changes: list[Change], *, w
     also += [f"not inside: {run.show(new)} {run.outside(new, fixed.project)}" for new in fixed.created if run.is_inline(new)]
     also += [f"delete {run.show(change.path)}: nothing is left in it" for change in changes if change.before and not change.after.strip()]
     if number := sum(fixed.missed.values()):
-        again = "take this one back and run" if not would else "better run at once"
+        again = f"{'better run at once' if would else 'take this one back and run'} `mcp-migrate fix --unsafe-fixes`"
         rules = ", ".join(sorted(fixed.missed))
-        also.append(f"for {number} of what is left ({rules}) --unsafe-fixes has an edit, in a first run only: {again} `mcp-migrate fix --unsafe-fixes`")
+        also.append(f"for {number} of what is left ({rules}) --unsafe-fixes has an edit, in a first run only: {again}")
     if run.flags.stdin is None:
         also += run.locked(changes)
         also += run.above(before) if changes else []

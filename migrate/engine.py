@@ -360,9 +360,7 @@ class _Fixing:
         """
         entry = self.catalog.rule(finding.rule)
         told = entry.hints.get("manual", "") if entry is not None and finding.applicability is not Applicability.MANUAL else ""
-        hint = "; ".join(
-            filter(None, (told if told and "{" not in told else finding.hint, _FIRST_RUN_ONLY if missed else ""))
-        )
+        hint = "; ".join(filter(None, (told if told and "{" not in told else finding.hint, _FIRST_RUN_ONLY if missed else "")))
         return replace(finding, applicability=Applicability.MANUAL, hint=hint)
 
     def _keep(self, findings: Iterable[Finding], accepted: Collection[Finding], before: Project) -> None:

@@ -16,7 +16,15 @@ _STDIO = "mcp.client.stdio.stdio_client"
 _TRANSPORTS = frozenset({"mcp.client.streamable_http.streamable_http_client", "mcp.client.sse.sse_client"})
 # What `Client` takes by the same names.
 _KEYWORDS = frozenset(
-    {"sampling_callback", "elicitation_callback", "list_roots_callback", "logging_callback", "message_handler", "client_info", "sampling_capabilities"}
+    {
+        "sampling_callback",
+        "elicitation_callback",
+        "list_roots_callback",
+        "logging_callback",
+        "message_handler",
+        "client_info",
+        "sampling_capabilities",
+    }
 )
 
 
@@ -102,13 +110,14 @@ def _server(transport: ast.withitem, ctx: Context) -> str | None:
 def _streams(transport: ast.withitem, call: ast.Call, ctx: Context) -> str:
     """What stands against the two streams going into the session and nowhere else."""
     match transport.optional_vars, call.args:
-        case ast.Tuple(elts=[ast.Name(id=read), ast.Name(id=write), *others]), [ast.Name(id=one), ast.Name(id=two)] if (read, write) == (one, two):
-            scope = ctx.module.scope(call)
-            loads = [n.id for n in ctx.module.nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load) and ctx.module.scope(n) is scope]
+        case ast.Tuple(elts=[ast.Name(id=read), ast.Name(id=write), *others]), [ast.Name(id=one), ast.Name(id=two)]:
+            loads = [n for n in ctx.module.nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)]
+            used = [node.id for node in loads if ctx.module.scope(node) is ctx.module.scope(call)]
             for other in others:
-                if not isinstance(other, ast.Name) or other.id in loads:
+                if not isinstance(other, ast.Name) or other.id in used:
                     return f"the session's identity is asked for (`{ctx.module.text(other)}`), and a `Client` tells none"
-            return "" if loads.count(read) == loads.count(write) == 1 else "its streams are used for something else, too"
+            if (read, write) == (one, two):
+                return "" if used.count(read) == used.count(write) == 1 else "its streams are used for something else, too"
     return "its streams are not given to the session as two plain names"
 
 

@@ -15,6 +15,7 @@ from ..folding import Fold, fold
 if TYPE_CHECKING:
     from ...rewrite.tree import Tree
 
+
 def check(fact: Symbol, ctx: Context) -> Iterator[Finding]:
     if fact.use is SymbolUse.CALL and isinstance(fold(fact, ctx), Fold):
         yield ctx.finding(fact, Applicability.UNSAFE)
