@@ -80,7 +80,7 @@ class Fixed:
     applied: Mapping[str, Counter[str]]  # path -> rule id -> fixes made
     dropped: tuple[Dropped, ...]
     steps: tuple[Step, ...] = ()  # in order, of all files of code that were there before
-    missed: Mapping[str, int] = field(default_factory=dict)  # rule id -> unsafe fixes that no later run can make any more
+    missed: Mapping[str, Counter[str]] = field(default_factory=dict)  # path -> rule id -> unsafe fixes that no later run can make
 
 
 Eras = Era | Callable[[str], Era]
@@ -293,7 +293,7 @@ class _Fixing:
         self.swept: set[str] = set()
         self.waiting: list[Finding] = []  # of rules whose turn comes last
         self.kept: list[Finding] = []  # of early rules, which would not find them again
-        self.missed: Counter[str] = Counter()
+        self.missed: defaultdict[str, Counter[str]] = defaultdict(Counter)
 
     def run(self) -> Fixed:
         # What the code needs comes first: the rules about it ask what the code is like before it is moved, and whether it can be.
@@ -325,7 +325,7 @@ class _Fixing:
             applied={path: count for path, count in self.applied.items() if count},
             dropped=(*refused, *self.dropped),
             steps=tuple(self.steps),
-            missed=self.missed,
+            missed=dict(self.missed),
         )
 
     def _left(self, finding: Finding) -> Finding:
@@ -348,7 +348,9 @@ class _Fixing:
             missed = {one for one in missed if _line(one, self.project) not in there}
         else:
             missed = set()
-        self.missed = Counter(one.rule for one in missed)
+        self.missed = defaultdict(Counter)
+        for one in missed:
+            self.missed[one.path][one.rule] += 1
         found = [self._by_hand(one, missed=True) if one in missed else one for one in found]
         kept = [self._by_hand(one, missed=one in missed) for one in kept]
         return sorted([*found, *kept], key=_order) if kept else found

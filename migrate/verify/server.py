@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
+from . import logs
 from .process import CannotStart, Process, free_port
 from .wire import Http, Stdio, Wire
 
@@ -94,7 +95,7 @@ def up(target: Target) -> Iterator[Server]:
         try:
             server.begin()
         except CannotStart as error:
-            raise CannotStart(f"{error}\n{server.log}".strip()) from None
+            raise CannotStart(f"{error}\n{logs.last(server.log)}".strip()) from None
         yield server
     finally:
         server.end()
