@@ -46,10 +46,12 @@ class Kind(Enum):
 
     @property
     def serves(self) -> bool:
+        """Whether others ask it."""
         return self is not Kind.CLIENT
 
     @property
     def asks(self) -> bool:
+        """Whether it asks others."""
         return self is not Kind.SERVER
 
 

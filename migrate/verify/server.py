@@ -61,6 +61,7 @@ class Server:
         return next((log for process in reversed(self._processes) if (log := process.log).strip()), "")
 
     def begin(self) -> None:
+        """Starts an HTTP server, or looks for the one that runs already. Raises CannotStart."""
         if self.target.url:
             reach(self.target.url)
         if not self.target.start:
@@ -73,6 +74,7 @@ class Server:
         self.url = f"http://127.0.0.1:{port}{self.target.path}"
 
     def end(self) -> None:
+        """Ends every process that was started."""
         for process in self._processes:
             process.end()
 
