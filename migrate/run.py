@@ -283,10 +283,10 @@ class Run:
         """What is left if these files have stayed as they were; `left` says it of the others."""
         again = self.check(after)
         both = [
-            *(one for one in zip(left.findings, left.fingerprints, left.keys, strict=True) if one[0].path not in paths),
-            *(one for one in zip(again.findings, again.fingerprints, again.keys, strict=True) if one[0].path in paths),
+            *(one for one in zip(left.findings, left.fingerprints, strict=True) if one[0].path not in paths),
+            *(one for one in zip(again.findings, again.fingerprints, strict=True) if one[0].path in paths),
         ]
-        return again._replace(findings=[one[0] for one in both], fingerprints=[one[1] for one in both], keys=[one[2] for one in both])
+        return again._replace(findings=[one[0] for one in both], fingerprints=[one[1] for one in both])
 
     def may_write(self, path: str) -> bool:
         """Whether a file is among those that a run may write and tells of."""
