@@ -1207,7 +1207,7 @@ SERVED = 'from mcp.server.fastmcp import FastMCP\n\nmcp = FastMCP("x")\n'
             "Nothing could be written: the fixes go together with files that are not among --paths.",
             "fix` without --paths would settle 1.",
         ),
-        (["--paths", "a.py", "--paths", "pyproject.toml"], "Fixed 2 findings in 2 files:", None),
+        (["--paths", "a.py", "--paths", "b.py", "--paths", "pyproject.toml"], "Fixed 3 findings in 3 files:", None),
         (["--paths", "a.py", "--only", "MCP502"], "Fixed 1 finding in 1 file:", None),
         (["--paths", "b.py", "--only", "MCP512"], "Nothing could be fixed without --unsafe-fixes.", "fix --unsafe-fixes` would settle 1."),
         (["--only", "MCP512"], "Nothing could be fixed without --unsafe-fixes.", "fix --unsafe-fixes` would settle 1."),
