@@ -166,6 +166,8 @@ class Place(NamedTuple):
 
 
 class Class(NamedTuple):
+    """A class of the project, by the file that defines it."""
+
     unit: Unit
     name: str
 
@@ -587,6 +589,7 @@ def _outside(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
 
 
 def last(node: ast.expr) -> str:
+    """The last name of a dotted expression; "" for any other expression."""
     return node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
 
 
