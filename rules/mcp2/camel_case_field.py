@@ -33,8 +33,13 @@ def check(fact: Symbol, ctx: Context) -> Iterator[Finding]:
     if _is_for_both(fact, name, ctx) or not _is_first(fact, owner, name, ctx):
         return
     if owner == UNKNOWN:
-        if name in ONLY and _may_be_ours(fact, name, ctx) and not ctx.sdk.is_moved(ctx.file.source.path):
-            yield ctx.finding(fact, Applicability.UNSAFE, message=f"version 2 of the SDK spells `{name}` in snake case")
+        if ctx.sdk.is_moved(ctx.file.source.path) or _is_of_self(fact, ctx):
+            return
+        message = f"version 2 of the SDK spells `{name}` in snake case"
+        if name in ONLY and _may_be_ours(fact, name, ctx):
+            yield ctx.finding(fact, Applicability.UNSAFE, message=message)
+        elif fact.use is not SymbolUse.STORE and _is_made_here(fact, name, ctx):
+            yield ctx.finding(fact, Applicability.UNSAFE, message=message, hint=ctx.entry.hints["made"])
     elif ctx.sdk.api.renamed(owner, name) is not None:
         # Where it may be something else as well, the new name would break that.
         yield ctx.finding(fact, Applicability.SAFE if fact.sure else Applicability.UNSAFE)
@@ -95,13 +100,33 @@ def _patterns(fact: Symbol, ctx: Context) -> Iterator[Edit]:
 def _may_be_ours(fact: Symbol, name: str, ctx: Context) -> bool:
     """Whether a field of something unknown is likely to be the SDK's: the file works with it, and no class of the project has one."""
     node = ctx.module.at(fact.span)
-    if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in ("self", "cls"):
-        return False
     if name == "progressToken" and guards.is_meta(node):
         return False  # a key of a dict now, and a finding of its own
     if not any(isinstance(other, Symbol) and other.use is SymbolUse.IMPORT for other in ctx.file.facts):
         return False
     return not any(name in ctx.sdk.fields_of(path) for path in ctx.sdk.near)
+
+
+def _is_of_self(fact: Symbol, ctx: Context) -> bool:
+    node = ctx.module.at(fact.span)
+    return isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in ("self", "cls")
+
+
+def _is_made_here(fact: Symbol, name: str, ctx: Context) -> bool:
+    """Whether the function of a test gives this field to an object of the SDK, and then asks something unknown for it.
+
+    `send.call_args.kwargs["params"].maxTokens`: no mock says what it was called with.
+    """
+    node = ctx.module.at(fact.span)
+    if node is None or not ctx.project.is_test(ctx.file.source.path):
+        return False
+    for one in ctx.project.of(ctx.file.source.path, Symbol):
+        if one.use is SymbolUse.CALL and (new := ctx.sdk.api.renamed(str(one.key), name)) is not None:
+            call = ctx.module.at(one.span)
+            if isinstance(call, ast.Call) and ctx.module.scope(call) is ctx.module.scope(node):
+                if any(word.arg in (name, new) for word in call.keywords):
+                    return True
+    return False
 
 
 def _snake(name: str) -> str:
