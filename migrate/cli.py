@@ -303,14 +303,16 @@ def fix(
         left = run.within(left)
         also = _beside(run, before, fixed, changes)
         summary = _summary(run, before, fixed, left, also, would=diff)
+        stops = run.stops(after, fixed, left)
         report = run.report(after, left, run.show)
         if summary_file is not None:
             made = Made(run, before, after, fixed, changes)
-            _write(summary_file, markdown.render(made.summary(left, series, also, would=diff)))
+            _write(summary_file, markdown.render(made.summary(left, series, [*also, *(f"does not start before this import is gone: {stop}" for stop in stops)], would=diff)))
         if diff or flags.stdin is not None:
             if not quiet:
                 print(summary, end="", file=sys.stderr)
                 _tell_what_is_left(run, fixed, report)
+                print(text.stops(stops, would=diff), end="", file=sys.stderr)
         else:
             if not quiet:
                 print(summary)
@@ -319,6 +321,8 @@ def fix(
                 if series is not None and series.new:
                     print()
             sys.stdout.write(text.render(report, look=look(), summary=not quiet, verbose=verbose))
+            if not quiet:
+                sys.stdout.write(text.stops(stops, colour=look().colour, would=False))
         status = _status(report, run, left)
         sys.exit(FAILED if unwritten else _status_of_patch(status, changes) if diff else status)
 

@@ -74,6 +74,7 @@ LAYERS: dict[str, set[str]] = {
     "commits": {"files", "worktree"},
     "pull_request": {"*"},  # what a run gives its reviewers; it writes nothing either
     "forecast": {"source", "facts.model", "rule", "project"},
+    "unimportable": {"facts.model", "rule", "project", "sdk"},
     "house": {"source", "rule"},
     "suppress": {"source", "rule", "house", "selection"},
     "baseline": {"source", "rule"},
