@@ -12,7 +12,7 @@ from ...rewrite.edits import Edit
 from ...rule import Applicability, Context, Finding
 from ...sdk import guards
 from ...sdk.symbols import UNKNOWN
-from ...sdk.types import Instance, members
+from ...sdk.types import OWN, ClassOf, Instance, members
 from ...sdk.vocabulary import ONLY
 from ...source import Span
 
@@ -120,13 +120,26 @@ def _is_made_here(fact: Symbol, name: str, ctx: Context) -> bool:
     node = ctx.module.at(fact.span)
     if node is None or not ctx.project.is_test(ctx.file.source.path):
         return False
-    for one in ctx.project.of(ctx.file.source.path, Symbol):
-        if one.use is SymbolUse.CALL and (new := ctx.sdk.api.renamed(str(one.key), name)) is not None:
-            call = ctx.module.at(one.span)
-            if isinstance(call, ast.Call) and ctx.module.scope(call) is ctx.module.scope(node):
-                if any(word.arg in (name, new) for word in call.keywords):
-                    return True
+    scope = ctx.module.scope(node)
+    for call in ctx.module.of(ast.Call):
+        if isinstance(call, ast.Call) and any(word.arg in (name, _snake(name)) for word in call.keywords) and ctx.module.scope(call) is scope:
+            made = members(ctx.sdk.type(call.func, ctx.module))
+            if any(isinstance(one, ClassOf) and _has_field(one.name, name, ctx) for one in made):
+                return True
     return False
+
+
+def _has_field(owner: str, name: str, ctx: Context, depth: int = 5) -> bool:
+    """Whether a class is one of the SDK's that has the field, or derives from one."""
+    path, own, qualified = owner.partition(OWN)
+    if not own:
+        return ctx.sdk.api.renamed(owner, name) is not None
+    module = ctx.sdk.module_at(path)
+    node = module.defined.get(qualified)
+    if not isinstance(node, ast.ClassDef) or not depth:
+        return False
+    above = [ctx.sdk.type(base, module) for base in node.bases]
+    return any(isinstance(one, ClassOf) and _has_field(one.name, name, ctx, depth - 1) for one in above)
 
 
 def _snake(name: str) -> str:
