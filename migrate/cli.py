@@ -307,7 +307,14 @@ def fix(
         report = run.report(after, left, run.show)
         if summary_file is not None:
             made = Made(run, before, after, fixed, changes)
-            _write(summary_file, markdown.render(made.summary(left, series, [*also, *(f"does not start before this import is gone: {stop}" for stop in stops)], would=diff)))
+            _write(
+                summary_file,
+                markdown.render(
+                    made.summary(
+                        left, series, [*also, *(f"does not start before this import is gone: {stop}" for stop in stops)], would=diff
+                    )
+                ),
+            )
         if diff or flags.stdin is not None:
             if not quiet:
                 print(summary, end="", file=sys.stderr)

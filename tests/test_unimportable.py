@@ -50,4 +50,5 @@ def test_fix_says_at_the_end_what_keeps_the_program_from_starting(tmp_path: Path
     assert fixed[-1] == "  app.py:2 mcp.shared.progress.progress"
     # A second run changes nothing of the kind, so that it says nothing new.
     again = subprocess.run(argv, cwd=tmp_path, capture_output=True, text=True).stdout
-    assert "MCP501" in again and "Does not start yet" not in again
+    assert "MCP501" in again
+    assert "Does not start yet" not in again

@@ -1226,10 +1226,12 @@ def _is_own_method(known: Known | None) -> bool:
 def is_itself(node: ast.expr, module: Module) -> bool:
     """Whether `x` stands in `x = x or y`, for an attribute."""
     above = module.parents.get(node)
-    given = module.parents.get(above) if isinstance(above, ast.BoolOp) and isinstance(above.op, ast.Or) else None
-    if not isinstance(node, ast.Attribute) or not isinstance(given, ast.Assign) or len(given.targets) != 1:
+    if not isinstance(node, ast.Attribute) or not isinstance(above, ast.BoolOp) or not isinstance(above.op, ast.Or):
         return False
-    return above is given.value and above.values[-1] is not node and spelled(given.targets[0]) == spelled(node)
+    given = module.parents.get(above)
+    if not isinstance(given, ast.Assign) or len(given.targets) != 1 or above.values[-1] is node:
+        return False
+    return spelled(given.targets[0]) == spelled(node)
 
 
 def _is_empty(known: Known | None) -> bool:

@@ -122,7 +122,11 @@ def _is_made_here(fact: Symbol, name: str, ctx: Context) -> bool:
         return False
     scope = ctx.module.scope(node)
     for call in ctx.module.of(ast.Call):
-        if isinstance(call, ast.Call) and any(word.arg in (name, _snake(name)) for word in call.keywords) and ctx.module.scope(call) is scope:
+        if (
+            isinstance(call, ast.Call)
+            and any(word.arg in (name, _snake(name)) for word in call.keywords)
+            and ctx.module.scope(call) is scope
+        ):
             made = members(ctx.sdk.type(call.func, ctx.module))
             if any(isinstance(one, ClassOf) and _has_field(one.name, name, ctx) for one in made):
                 return True
