@@ -66,7 +66,7 @@ def _named(fact: Symbol, alias: ast.alias, tree: Tree, ctx: Context) -> Iterator
 
 
 def _names(fact: Symbol, ctx: Context) -> list[ast.Name] | None:
-    """All that stands for the class in this file, where each only says of what class a value is, and no class of the project derives from it."""
+    """All that stands for the class here, where each only says of what class a value is, and no class of the project derives from it."""
     alias = _alias(fact, ctx)
     if alias is None or fact.key != connections.SESSION or _derives_anywhere(ctx):
         return None
