@@ -33,6 +33,7 @@ USES = (
     # What is done with a server, a session or a result that another module makes.
     b"_app(", b".settings.", b".run(", b"call_tool", b"get_context", b"request_context", b"request_handlers", b".list_tools",
     b".list_resources", b".list_resource_templates", b".list_prompts", b".get_prompt", b".read_resource", b".root", b".uri.",
+    *(f".{name}".encode() for name in sorted(FIELDS)),
 )  # fmt: skip
 """What a file has to hold to do something with values of the SDK, without a word of the SDK."""
 
