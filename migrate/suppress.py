@@ -18,7 +18,7 @@ from .source import Source, Span
 _MARK = "mcp-migrate:"
 _DIRECTIVE = re.compile(r"#\s*mcp-migrate:\s*(?P<word>[\w-]*)\s*(?P<brackets>\[(?P<rules>[^\]]*)\])?")
 _REASON = re.compile(r"\s*--\s*(?P<reason>\S.*?)\s*(?=#\s*mcp-migrate:|$)")
-_PYTHON = (".py", ".pyw", ".pyi")
+_PYTHON = (".py", ".pyw", ".pyi", ".ipynb")
 _WORDS = ("ignore", "ignore-file")
 _MARKS = "TODO"  # `fix --mark` writes them
 

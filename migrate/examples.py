@@ -1,0 +1,151 @@
+"""The examples of documents in a run: found and fixed as projects of their own, for they say nothing about the code around them."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, NamedTuple
+
+from . import documents, engine
+from .documents import Unwritable
+from .engine import Dropped, Fixed
+from .manifests import files as manifests
+from .project import Project
+from .project import read as facts_of
+from .reading import Document, Reading
+from .rewrite import edits
+from .rule import Applicability, Finding, Severity
+from .source import Source
+
+if TYPE_CHECKING:
+    from .run import Run
+
+_MANUAL = Applicability.MANUAL
+_NO_PLACE = "its fix needs a module beside it, for which a document has no place"
+_BUT = "not without"
+
+
+class _Found(NamedTuple):
+    """A finding in an example: as its rule tells it, and as the run does."""
+
+    inner: Finding
+    told: Finding
+
+
+def findings(run: Run, read: Reading) -> list[Finding]:
+    """What is found in the examples of all documents, as notes. What is no more than a note in code is not told of an example."""
+    return [one.told for document in read.documents.values() for one in _findings(run, document, read.project)]
+
+
+def renewed(read: Reading) -> Reading:
+    """The documents, read again where something else in them was changed."""
+    changed = {
+        path: _read(file.source)
+        for path, file in read.project.manifests.items()
+        if path in read.documents and file.source.text != read.documents[path].source.text
+    }
+    return dataclasses.replace(read, documents={**read.documents, **changed}) if changed else read
+
+
+def fixed(run: Run, read: Reading, made: Fixed, *, unsafe: bool) -> tuple[Reading, Fixed]:
+    """What would be read, and was fixed, with the examples of documents: all of one document, or none."""
+    shown: dict[str, Document] = {}
+    applied = dict(made.applied)
+    dropped: list[Dropped] = [*made.dropped]
+    for path, document in read.documents.items():
+        result = _fixed(run, read, document, unsafe=unsafe)
+        if isinstance(result, Dropped):
+            dropped.append(result)
+        elif result is not None:
+            shown[path] = result[0]
+            applied[path] = result[1] + applied[path] if path in applied else result[1]
+    if not shown:
+        return read, dataclasses.replace(made, dropped=tuple(dropped))
+    beside = [manifests.read(document.source) for path, document in shown.items() if path in read.project.manifests]
+    project = read.project.with_manifests(beside) if beside else read.project
+    read = dataclasses.replace(read, project=project, documents={**read.documents, **shown})
+    texts = {**made.texts, **{path: document.source.text for path, document in shown.items()}}
+    return read, dataclasses.replace(made, project=project, applied=applied, texts=texts, dropped=tuple(dropped))
+
+
+def _read(source: Source) -> Document:
+    return Document(source, tuple(documents.examples(source)))
+
+
+def _project(document: Document, code: Project, without: Iterable[str] = ()) -> Project:
+    """The examples of a document as a project, which asks for what the code around it asks for."""
+    facts = [facts_of(example.source) for example in document.examples if example.source.path not in without]
+    return Project.link(facts, manifests=code.manifests, outside=frozenset(code.manifests))
+
+
+def _findings(run: Run, document: Document, code: Project) -> list[_Found]:
+    project = _project(document, code)
+    examples = {example.source.path: example for example in document.examples}
+    found = [run.alone(finding, project, _NO_PLACE) for finding in run.found(project) if finding.severity > Severity.NOTE]
+    # The worst of them is true of all: either all examples of a document are rewritten, or none.
+    least = min((finding.applicability for finding in found), default=_MANUAL)
+    worst = next((finding for finding in found if finding.applicability is least), None)
+    told = []
+    for finding in found:
+        span = examples[finding.path].span(finding.span)
+        hint = finding.hint
+        if finding.applicability is not least and worst is not None:
+            line = document.source.position(examples[worst.path].span(worst.span).start).line
+            hint = f"{_BUT} {worst.rule} in line {line}: `fix --docs` rewrites all examples of a document or none"
+        told.append(
+            dataclasses.replace(
+                finding,
+                path=document.source.path,
+                span=span,
+                message=f"{finding.message}, in an example",
+                severity=Severity.NOTE,
+                applicability=least,
+                hint=hint,
+                fact=None,
+                document=True,
+            )
+        )
+    return [_Found(one, other) for one, other in zip(found, told, strict=True)]
+
+
+def _fixed(run: Run, read: Reading, document: Document, *, unsafe: bool) -> tuple[Document, Counter[str]] | Dropped | None:
+    """A document as it would be, with the number of fixes of each rule; or why it stays as it is, if anything is found in it."""
+    found = _findings(run, document, read.project)
+    wanted = run.sieve.open(document.source, [one.told for one in found])
+    if not wanted:
+        return None
+    threshold = Applicability.UNSAFE if unsafe else Applicability.SAFE
+    if wanted[0].applicability < threshold:
+        worst = min(wanted, key=lambda finding: (finding.hint.startswith(_BUT), finding.span))
+        return _dropped(document, worst, "it has no fix" if worst.applicability is _MANUAL else "its fix needs --unsafe-fixes")
+    # What is silenced stays as it is, and so does all that belongs to it.
+    silenced = {one.inner.path for one in found if one.told not in wanted}
+    made = run.fix_alone(_project(document, read.project, silenced), _NO_PLACE, unsafe=unsafe)
+    left = [finding for finding in made.remaining if finding.severity > Severity.NOTE]
+    if left:
+        there = next((one.told for one in found if one.told.rule == left[0].rule), wanted[0])
+        return _dropped(document, there, left[0].hint or "its fix could not be made")
+    try:
+        new = _written(document, made.texts)
+    except Unwritable as error:
+        return _dropped(document, wanted[0], str(error))
+    return (new, sum(made.applied.values(), start=Counter())) if made.texts else None
+
+
+def _written(document: Document, texts: Mapping[str, str]) -> Document:
+    """The document with the new texts of its examples. Raises Unwritable."""
+    source = document.source
+    changed = [example for example in document.examples if example.source.path in texts]
+    wanted = [edit for example in changed for edit in example.edits(texts[example.source.path])]
+    new = dataclasses.replace(source, text=edits.apply(source.utf8, wanted).decode("utf-8"))
+    meant = {block.first: code for example in changed for block, code in example.codes(texts[example.source.path])}
+    expected = [meant.get(block.first, block.code) for block in documents.blocks(source)]
+    if [block.code for block in documents.blocks(new)] != expected:
+        raise Unwritable("the example would be read in another way than it was written")
+    return _read(new)
+
+
+def _dropped(document: Document, finding: Finding, reason: str) -> Dropped:
+    line = document.source.position(finding.span.start).line
+    return Dropped(finding.rule, document.source.path, finding.span, f"{finding.rule} in line {line}: {reason}")
