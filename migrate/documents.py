@@ -21,6 +21,10 @@ from .source import Source, Span
 
 MARKDOWN = (".md", ".markdown", ".mdx")
 SUFFIXES = (*MARKDOWN, ".rst")
+# Documents that tell of the past show the code of the past.
+_PAST = re.compile(
+    r"(?:.*[-_.])?(?:change(?:s|log)?|history|news|release(?:s|[-_]?notes)|(?:whats?|what's)[-_]?new|migrat(?:ion|ing|e)|upgrad(?:ing|e))\b.*", re.IGNORECASE
+)
 
 # Before a fence may stand the marks of the quotes and the list that it is in.
 _FENCE = re.compile(r"(?P<lead>[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)*)(?P<fence>`{3,}|~{3,})(?P<info>[^\r\n]*)")
@@ -85,6 +89,11 @@ class Example:
         start = self._offset(span.start)
         return Span(start, max(start, self._offset(span.end, ends=True)))
 
+    @cached_property
+    def unused(self) -> frozenset[str]:
+        """The names that are imported and not used."""
+        return frozenset(name for _, name in names_of(parse(self.source)[0]).unused_imports)
+
     def codes(self, text: str) -> Iterator[tuple[Block, str]]:
         """What each block is to say when the module has this text. Raises Unwritable."""
         for block, new in zip(self.blocks, cells.split(text), strict=True):
@@ -118,8 +127,15 @@ def is_document(path: str) -> bool:
     return path.endswith(SUFFIXES)
 
 
+def tells_of_past(path: str) -> bool:
+    """Whether a document, by its name, is about releases of the past, or about the way from them to newer ones."""
+    return _PAST.fullmatch(path.rpartition("/")[2]) is not None
+
+
 def may_show(path: str, data: bytes) -> bool:
     """Whether a document may hold an example that has to do with the protocol; most are refused here, unread."""
+    if tells_of_past(path):
+        return False
     marks = (b".. code", b".. sourcecode") if path.endswith(".rst") else (b"```", b"~~~")
     return any(mark in data for mark in marks) and (b"py" in data or b"Py" in data) and may_speak(data)
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from . import documents, engine
-from .documents import Unwritable
+from .documents import Example, Unwritable
 from .engine import Dropped, Fixed
+from .facts.model import Borrowed, Requirement
 from .manifests import files as manifests
 from .project import Project
 from .project import read as facts_of
@@ -23,7 +25,9 @@ if TYPE_CHECKING:
 
 _MANUAL = Applicability.MANUAL
 _NO_PLACE = "its fix needs a module beside it, for which a document has no place"
+_SHOWN = "the example only shows the import: say what it is to show now"
 _BUT = "not without"
+_NAME = re.compile(r"\w+")
 
 
 class _Found(NamedTuple):
@@ -82,7 +86,9 @@ def _project(document: Document, code: Project, without: Iterable[str] = ()) -> 
 def _findings(run: Run, document: Document, code: Project) -> list[_Found]:
     project = _project(document, code)
     examples = {example.source.path: example for example in document.examples}
-    found = [run.alone(finding, project, _NO_PLACE) for finding in run.found(project) if finding.severity > Severity.NOTE]
+    found = [
+        _for_show(run.alone(finding, project, _NO_PLACE), examples[finding.path]) for finding in run.found(project) if _matters(finding)
+    ]
     # The worst of them is true of all: either all examples of a document are rewritten, or none.
     least = min((finding.applicability for finding in found), default=_MANUAL)
     worst = next((finding for finding in found if finding.applicability is least), None)
@@ -109,6 +115,20 @@ def _findings(run: Run, document: Document, code: Project) -> list[_Found]:
     return [_Found(one, other) for one, other in zip(found, told, strict=True)]
 
 
+def _for_show(finding: Finding, example: Example) -> Finding:
+    """A finding about an import that nothing uses is for a human: code can do without it, but an example shows it."""
+    if finding.applicability is _MANUAL or not example.unused:
+        return finding
+    text = example.source.slice(finding.span)
+    words = {text.rpartition(" as ")[2].strip(), *([*_NAME.findall(text)] if "import" in text else [])}
+    return finding if words.isdisjoint(example.unused) else dataclasses.replace(finding, applicability=_MANUAL, hint=_SHOWN)
+
+
+def _matters(finding: Finding) -> bool:
+    """Whether an example is worse for it: what only code wants to know is not, nor what is installed with it."""
+    return finding.severity > Severity.NOTE and not isinstance(finding.fact, Borrowed | Requirement)
+
+
 def _fixed(run: Run, read: Reading, document: Document, *, unsafe: bool) -> tuple[Document, Counter[str]] | Dropped | None:
     """A document as it would be, with the number of fixes of each rule; or why it stays as it is, if anything is found in it."""
     found = _findings(run, document, read.project)
@@ -122,7 +142,7 @@ def _fixed(run: Run, read: Reading, document: Document, *, unsafe: bool) -> tupl
     # What is silenced stays as it is, and so does all that belongs to it.
     silenced = {one.inner.path for one in found if one.told not in wanted}
     made = run.fix_alone(_project(document, read.project, silenced), _NO_PLACE, unsafe=unsafe)
-    left = [finding for finding in made.remaining if finding.severity > Severity.NOTE]
+    left = [finding for finding in made.remaining if _matters(finding)]
     if left:
         there = next((one.told for one in found if one.told.rule == left[0].rule), wanted[0])
         return _dropped(document, there, left[0].hint or "its fix could not be made")

@@ -19,6 +19,8 @@ SUFFIX = ".ipynb"
 _BOM = b"\xef\xbb\xbf"
 _VERSION = 4
 _PYTHON = frozenset({"python", "ipython", "python3", "ipython3"})
+_IMPORT = re.compile(rb"(?:from|import)[ \t]+(?:fast)?mcp\b")
+_WRITES = re.compile(r"\s*%%(?:writefile|file)[ \t]+(?P<more>-a[ \t]+|--append[ \t]+)?(?P<name>[\w./-]+\.py)[ \t]*(?:\r?\n|\Z)")
 _TOKEN = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"|[{}\[\],:]|[^\s{}\[\],:"]+', re.DOTALL)
 _ESCAPE = re.compile(rb"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\.|[^\\]+")
 
@@ -49,6 +51,14 @@ class Cell:
         return "".join(string.text for string in self.strings)
 
 
+class Change(NamedTuple):
+    """New bytes for some of the file's."""
+
+    start: int
+    end: int
+    data: bytes
+
+
 class Place(NamedTuple):
     """A place in a cell, and where that is in the file."""
 
@@ -59,15 +69,19 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True)
 class Notebook:
-    """A notebook as it was read. Its cells are those that hold code."""
+    """What a notebook runs, or what it writes into one file (`%%writefile`), as a module. Its cells are those that hold code of it.
 
+    `file` is the path of the notebook; `path` is that as well, or one below it for what is written.
+    """
+
+    file: str
     path: str
     data: bytes
     cells: tuple[Cell, ...]
 
     @cached_property
     def source(self) -> Source:
-        """All cells as one module, under the path of the notebook."""
+        """All cells as one module."""
         return Source(self.path, cells.join([cell.code for cell in self.cells]))
 
     def place(self, position: Position) -> Place:
@@ -83,19 +97,14 @@ class Notebook:
         """A line of the module as it stands in its cell."""
         return line[len(cells.lead(line)) :]
 
-    def written(self, text: str) -> bytes:
-        """The file with the code of a changed module in its cells. Lines that stay keep their bytes, and so does all else."""
-        edits: list[tuple[int, int, bytes]] = []
+    def edits(self, text: str) -> Iterator[Change]:
+        """What puts the code of a changed module into its cells. Lines that stay keep their bytes, and so does all else."""
         for cell, part in zip(self.cells, cells.split(text), strict=True):
             code = cells.restored(part)
             if not cell.text.endswith("\n"):
                 code = code.rstrip("\r\n")
             if code != cell.text:
-                edits += self._edits(cell, code)
-        data = self.data
-        for start, end, new in sorted(edits, reverse=True):
-            data = data[:start] + new + data[end:]
-        return data
+                yield from self._edits(cell, code)
 
     # Positions
 
@@ -140,11 +149,11 @@ class Notebook:
 
     # Writing
 
-    def _edits(self, cell: Cell, code: str) -> Iterator[tuple[int, int, bytes]]:
+    def _edits(self, cell: Cell, code: str) -> Iterator[Change]:
         old, new = cells.lines_of(cell.text), cells.lines_of(code)
         listed = [string.text for string in cell.strings] == old
         if not listed and len(cell.strings) > 1:
-            yield cell.strings[0].start, cell.strings[-1].end, self._between(cell).join(map(self._quoted, new or [""]))
+            yield Change(cell.strings[0].start, cell.strings[-1].end, self._between(cell).join(map(self._quoted, new or [""])))
             return
         offsets = [] if listed else self._offsets(cell.strings[0])
         at = [0]
@@ -154,22 +163,22 @@ class Notebook:
             if kind == "equal":
                 continue
             if not listed:
-                yield offsets[at[first]], offsets[at[last]], b"".join(self._quoted(line)[1:-1] for line in new[start:end])
+                yield Change(offsets[at[first]], offsets[at[last]], b"".join(self._quoted(line)[1:-1] for line in new[start:end]))
                 continue
             said = [self._quoted(line) for line in new[start:end]]
             between = self._between(cell)
             if last > first and said:
-                yield cell.strings[first].start, cell.strings[last - 1].end, between.join(said)
+                yield Change(cell.strings[first].start, cell.strings[last - 1].end, between.join(said))
             elif said and first:
-                yield cell.strings[first - 1].end, cell.strings[first - 1].end, b"".join(between + line for line in said)
+                yield Change(cell.strings[first - 1].end, cell.strings[first - 1].end, b"".join(between + line for line in said))
             elif said:
-                yield cell.strings[0].start, cell.strings[0].start, b"".join(line + between for line in said)
+                yield Change(cell.strings[0].start, cell.strings[0].start, b"".join(line + between for line in said))
             elif last < len(cell.strings):
-                yield cell.strings[first].start, cell.strings[last].start, b""
+                yield Change(cell.strings[first].start, cell.strings[last].start, b"")
             elif first:
-                yield cell.strings[first - 1].end, cell.strings[last - 1].end, b""
+                yield Change(cell.strings[first - 1].end, cell.strings[last - 1].end, b"")
             else:
-                yield cell.strings[0].start, cell.strings[-1].end, b'""'
+                yield Change(cell.strings[0].start, cell.strings[-1].end, b'""')
 
     def _between(self, cell: Cell) -> bytes:
         """What stands between two lines of a list."""
@@ -194,28 +203,40 @@ def is_notebook(path: str) -> bool:
     return path.endswith(SUFFIX)
 
 
-def read(path: str, data: bytes) -> Notebook | None:
-    """A notebook that may hold protocol code; None for any other, whatever it is. Raises NoNotebook for one that is broken."""
-    if b"mcp" not in data.lower() and b"jsonrpc" not in data:
-        return None
+def written(data: bytes, changes: Iterable[Change]) -> bytes:
+    """The file with these changes."""
+    for change in sorted(changes, reverse=True):
+        data = data[: change.start] + change.data + data[change.end :]
+    return data
+
+
+def read(path: str, data: bytes) -> list[Notebook]:
+    """The modules of a notebook that may hold protocol code; none for any other, whatever it is. Raises NoNotebook for one that is broken."""
+    imports = _IMPORT.search(data) is not None
+    if not imports and not may_speak(data):
+        return []
     try:
-        document = json.loads(data.removeprefix(_BOM).decode("utf-8"))
-    except UnicodeDecodeError as error:
-        raise NoNotebook(f"not utf-8: byte 0x{error.object[error.start]:02x} at offset {error.start}") from None
-    except RecursionError:
-        raise NoNotebook("nested too deeply") from None
-    except ValueError as error:
-        raise NoNotebook(f"not a notebook: {error}") from None
-    if not isinstance(document, dict) or not isinstance(document.get("nbformat"), int):
-        raise NoNotebook("not a notebook: it names no `nbformat`")
-    if document["nbformat"] < _VERSION:
-        raise NoNotebook(f"a notebook of format {document['nbformat']}; `jupyter nbconvert --to notebook` makes one of format {_VERSION} of it")
-    if not isinstance(document.get("cells"), list):
-        raise NoNotebook("not a notebook: it has no `cells`")
+        try:
+            document = json.loads(data.removeprefix(_BOM).decode("utf-8"))
+        except UnicodeDecodeError as error:
+            raise NoNotebook(f"not utf-8: byte 0x{error.object[error.start]:02x} at offset {error.start}") from None
+        except RecursionError:
+            raise NoNotebook("nested too deeply") from None
+        except ValueError as error:
+            raise NoNotebook(f"not a notebook: {error}") from None
+        if not isinstance(document, dict) or not isinstance(document.get("nbformat"), int):
+            raise NoNotebook("not a notebook: it names no `nbformat`")
+        if document["nbformat"] < _VERSION:
+            raise NoNotebook(f"a notebook of format {document['nbformat']}; `jupyter nbconvert --to notebook` makes one of format {_VERSION} of it")
+        if not isinstance(document.get("cells"), list):
+            raise NoNotebook("not a notebook: it has no `cells`")
+    except NoNotebook:
+        if imports:  # of one that only mentions the protocol, nobody wants to hear
+            raise
+        return []
     if not _is_python(document):
-        return None
-    notebook = Notebook(path, data, tuple(_cells(data)))
-    return notebook if notebook.cells and may_speak(notebook.source.utf8) else None
+        return []
+    return [module for module in _modules(path, data) if module.cells and may_speak(module.source.utf8)]
 
 
 def _is_python(document: dict[str, object]) -> bool:
@@ -229,23 +250,43 @@ def _is_python(document: dict[str, object]) -> bool:
     return True
 
 
-def _cells(data: bytes) -> Iterator[Cell]:
+def _modules(path: str, data: bytes) -> Iterator[Notebook]:
+    """What a notebook runs, and each file of Python that it writes."""
+    run: list[Cell] = []
+    files: dict[str, list[Cell]] = {}
+    hidden = 0
+    for number, strings in _cells(data):
+        text = "".join(string.text for string in strings)
+        target = _WRITES.match(text)
+        if target is not None:
+            listed = files.setdefault(target["name"], [])
+            if not target["more"]:
+                listed.clear()  # the last one is what stays; the others cannot be told from notes
+            if (rest := cells.readable(text[target.end() :], hidden + 1)) is not None:
+                listed.append(Cell(number, strings, cells.hidden(target[0], hidden) + rest))
+                hidden += 1 + cells.count(rest)
+                continue
+        code = cells.readable(text, hidden)
+        run.append(Cell(number, strings, cells.hidden(text, hidden) if code is None else code, _error(text) if code is None else None))
+        hidden += len(cells.lines_of(text)) if code is None else cells.count(code)
+    yield Notebook(path, path, data, tuple(run))
+    for name, listed in files.items():
+        below = "/".join(part for part in name.split("/") if part not in ("", ".", ".."))
+        yield Notebook(path, f"{path}/{below}", data, tuple(listed))
+
+
+def _cells(data: bytes) -> Iterator[tuple[int, tuple[Text, ...]]]:
+    """The strings of each cell of code that is not empty, with its number."""
     top = _tree(data)
     assert isinstance(top, dict)
     listed = top["cells"]
     assert isinstance(listed, list)
-    hidden = 0
     for number, cell in enumerate(listed, start=1):
-        if not isinstance(cell, dict) or _text(cell.get("cell_type")) != "code":
-            continue
-        source = cell.get("source")
-        strings = tuple(one for one in (source if isinstance(source, list) else [source]) if isinstance(one, Text))
-        text = "".join(string.text for string in strings)
-        if not text.strip():
-            continue
-        code = cells.readable(text, hidden)
-        yield Cell(number, strings, cells.hidden(text, hidden) if code is None else code, _error(text) if code is None else None)
-        hidden += sum(1 for _ in cells.lines_of(text)) if code is None else cells.count(code)
+        if isinstance(cell, dict) and _text(cell.get("cell_type")) == "code":
+            source = cell.get("source")
+            strings = tuple(one for one in (source if isinstance(source, list) else [source]) if isinstance(one, Text))
+            if any(string.text.strip() for string in strings):
+                yield number, strings
 
 
 def _error(text: str) -> SyntaxError | None:

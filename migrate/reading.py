@@ -67,7 +67,7 @@ class Reading:
     checked: int
     # The modules inside of scripts, by the script's path and their file names.
     carried: Mapping[str, Mapping[str, Carried]] = field(default_factory=dict)
-    notebooks: Mapping[str, Notebook] = field(default_factory=dict)  # as they are on disk
+    notebooks: Mapping[str, Notebook] = field(default_factory=dict)  # as they are on disk, by the paths of their modules
     documents: Mapping[str, Document] = field(default_factory=dict)
 
     @property
@@ -99,7 +99,7 @@ def gather(found: Iterable[tuple[File, bytes] | Unreadable], rule: Entry, above:
             continue
         reader.locations[file.path] = file.location
         if notebooks.is_notebook(file.path):
-            reader.open(file, raw)
+            reader.unpack(file, raw)
             continue
         if may_speak(raw):
             reader.add(file, raw)
@@ -153,17 +153,15 @@ class _Reader:
                 self.locations[file.path] = file.location
                 self.data[file.path] = raw
 
-    def open(self, file: File, raw: bytes) -> None:
+    def unpack(self, file: File, raw: bytes) -> None:
         """Reads the cells of a notebook as a module; those that cannot be parsed are told one by one."""
         try:
-            notebook = notebooks.read(file.path, raw)
-            if notebook is None:
-                return
-            self.facts.append(facts_of(notebook.source))
-            self.notebooks[file.path] = notebook
-            self.data[file.path] = raw
-            for line, error in notebooks.broken(notebook):
-                self.unreadable.append(house.unreadable(self.rule, file.path, error, notebook.source, line))
+            for notebook in notebooks.read(file.path, raw):
+                self.facts.append(facts_of(notebook.source))
+                self.notebooks[notebook.path] = notebook
+                self.data[file.path] = raw
+                for line, error in notebooks.broken(notebook):
+                    self.unreadable.append(house.unreadable(self.rule, notebook.path, error, notebook.source, line))
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
             self.unreadable.append(house.unreadable(self.rule, file.path, error))
 
@@ -362,7 +360,7 @@ class _Reader:
     def look_beside(self) -> None:
         """Takes in modules that `fix` has written and that are no part of the run: whether one is there decides what is found and fixed."""
         written = (BOUNDARY_MODULE, CLIENT_MODULE, HANDLER_MODULE, QUESTION_MODULE, CONNECTION_MODULE, SOCKET_MODULE, SESSION_MODULE)
-        inside = [facts for facts in self.facts if facts.source.path not in self.outside]
+        inside = [facts for facts in self.facts if facts.source.path not in self.outside and facts.source.path in self.locations]
         for facts, name in product(inside, written):
             path = str(PurePosixPath(facts.source.path).with_name(name))
             location = os.path.join(os.path.dirname(self.locations[facts.source.path]), name)

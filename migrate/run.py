@@ -6,6 +6,7 @@ import contextlib
 import dataclasses
 import itertools
 import os
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -238,6 +239,8 @@ class Run:
             return ""
         if self.flags.stdin is not None:
             return f"{path} cannot be written beside standard input, which is one file alone"
+        if f"{notebooks.SUFFIX}/" in path:
+            return "its fix needs a module beside it, which the notebook would have to write as well"
         return f"{path} exists already" if path not in read.data and os.path.lexists(self.location(path)) else ""
 
     def left(self, read: Reading, fixed: Fixed) -> Sifted:
@@ -259,7 +262,7 @@ class Run:
     def changes(self, before: Reading, after: Reading) -> list[Change]:
         """Every file that is not as it was read. New files come first: what is written later may need them."""
         changes = []
-        inside = self._inside(after.project, after.carried) - before.data.keys()
+        inside = self._inside(after.project, after.carried) - before.data.keys() | before.notebooks.keys()
         for path, file in after.project.manifests.items():
             if file.source.text != before.project.manifests[path].source.text:
                 text = file.source.encode(file.source.text)
@@ -268,7 +271,8 @@ class Run:
             data = before.data.get(path)
             if path not in inside and (data is None or self._is_changed(before, after, path)):
                 source = whole.source if (whole := self._whole(after, path)) else file.source
-                changes.append(Change(path, os.path.realpath(self.location(path)), data, self.encode(before, source)))
+                changes.append(Change(path, os.path.realpath(self.location(path)), data, source.encode(source.text)))
+        changes += self._in_notebooks(before, after)
         for path, document in after.documents.items():
             if path not in after.project.manifests and document.source.text != before.documents[path].source.text:
                 text = document.source.encode(document.source.text)
@@ -279,7 +283,17 @@ class Run:
     def encode(before: Reading, source: Source) -> bytes:
         """The bytes that a file of code has with its text."""
         notebook = before.notebooks.get(source.path)
-        return source.encode(source.text) if notebook is None else notebook.written(source.text)
+        return source.encode(source.text) if notebook is None else notebooks.written(notebook.data, notebook.edits(source.text))
+
+    def _in_notebooks(self, before: Reading, after: Reading) -> Iterator[Change]:
+        """The changes of notebooks, each with all of its modules."""
+        edits: defaultdict[str, list[notebooks.Change]] = defaultdict(list)
+        for path, notebook in before.notebooks.items():
+            edits[notebook.file] += notebook.edits(after.project.files[path].source.text)
+        for path, made in edits.items():
+            if made:
+                new = notebooks.written(before.data[path], made)
+                yield Change(path, os.path.realpath(self.location(path)), before.data[path], new)
 
     def _is_changed(self, before: Reading, after: Reading, path: str) -> bool:
         if path not in before.project.files:
@@ -301,6 +315,7 @@ class Run:
 
     def unwritten(self, before: Reading, after: Reading, fixed: Fixed, paths: set[str]) -> tuple[Reading, Fixed]:
         """What would be read, and what was fixed, if these files had stayed as they were."""
+        paths = paths | {path for path, notebook in before.notebooks.items() if notebook.file in paths}
         kept = {path: file for path, file in after.project.files.items() if path not in paths}
         stay = {path: before.project.files[path] for path in paths if path in before.project.files}
         beside = {path: (before if path in paths else after).project.manifests[path] for path in after.project.manifests}
@@ -405,18 +420,21 @@ class Run:
                 Silenced(show(path), comment.line, comment.rules, comment.reason, number) for path, comment, number in sifted.suppressions
             ),
             baselined=sifted.baselined,
-            least={show(path): self._fail_on(path) for path in {finding.path for finding in findings}},
+            least={
+                show(path if path not in read.notebooks else read.notebooks[path].file): self._fail_on(path)
+                for path in {finding.path for finding in findings}
+            },
             stale=tuple(Stale(show(key.path), key.rule) for key in sifted.stale),
         )
 
-    def _notebooks(self, read: Reading) -> Mapping[str, Notebook]:
+    @staticmethod
+    def _notebooks(read: Reading) -> Mapping[str, Notebook]:
         """The notebooks as they are with what was made of their code."""
-        found = {}
+        edits: defaultdict[str, list[notebooks.Change]] = defaultdict(list)
         for path, notebook in read.notebooks.items():
-            text = read.project.files[path].source.text
-            new = notebooks.read(path, notebook.written(text)) if text != notebook.source.text else None
-            found[path] = new or notebook
-        return found
+            edits[notebook.file] += notebook.edits(read.project.files[path].source.text)
+        renewed = [new for path, made in edits.items() if made for new in notebooks.read(path, notebooks.written(read.data[path], made))]
+        return {**read.notebooks, **{notebook.path: notebook for notebook in renewed}}
 
     def show(self, path: str) -> str:
         """A path as the user would spell it: absolute if a path was given so, else from the working folder."""

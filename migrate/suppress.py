@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
+from . import documents
 from .house import UNUSED, finding
 from .rule import Entry, Finding, Severity
 from .selection import UnknownRule, ids_of
@@ -18,19 +19,24 @@ from .source import Source, Span
 _MARK = "mcp-migrate:"
 _DIRECTIVE = re.compile(r"#\s*mcp-migrate:\s*(?P<word>[\w-]*)\s*(?P<brackets>\[(?P<rules>[^\]]*)\])?")
 _REASON = re.compile(r"\s*--\s*(?P<reason>\S.*?)\s*(?=#\s*mcp-migrate:|$)")
+_COMMENT = re.compile(r"^([ \t]*)(<!--|\.\.)(?=[ \t]*(?:#[ \t]*)?mcp-migrate:)")
 _PYTHON = (".py", ".pyw", ".pyi", ".ipynb")
 _WORDS = ("ignore", "ignore-file")
 _MARKS = "TODO"  # `fix --mark` writes them
 
 
 class Suppression(NamedTuple):
-    """One comment. `rules` is spelled as in the comment; None stands for all. `reason` is what stands behind its `--`."""
+    """One comment. `rules` is spelled as in the comment; None stands for all. `reason` is what stands behind its `--`.
+
+    It counts for the lines from its own to `last`: one above an example of a document counts for all of that.
+    """
 
     span: Span
     line: int
     rules: tuple[str, ...] | None
     whole_file: bool
     reason: str = ""
+    last: int = 0
 
 
 class Stray(NamedTuple):
@@ -79,7 +85,7 @@ def judge(
         return {
             (suppression, spelling)
             for suppression in suppressions
-            if suppression.whole_file or suppression.line in lines
+            if suppression.whole_file or any(suppression.line <= line <= max(suppression.line, suppression.last) for line in lines)
             for spelling in _spellings(suppression)
             if spelling == "" or found.rule in spelled[spelling]
         }
@@ -111,6 +117,7 @@ def _directives(source: Source) -> Iterator[Suppression | Stray]:
     """What the comments of a file say to us, in order; text in strings does not count."""
     if not is_commented(source):
         return
+    ends = _examples(source)
     for token in _comments(source):
         for found in _DIRECTIVE.finditer(token.string):
             reason = _REASON.match(token.string, found.end())
@@ -119,7 +126,8 @@ def _directives(source: Source) -> Iterator[Suppression | Stray]:
             span = Span(start, start + len(found[0].rstrip().encode("utf-8")))
             if found["word"] in _WORDS:
                 rules = None if found["brackets"] is None else tuple(name for part in found["rules"].split(",") if (name := part.strip()))
-                yield Suppression(span, line, rules, found["word"] == "ignore-file", reason["reason"] if reason else "")
+                told = reason["reason"] if reason else ""
+                yield Suppression(span, line, rules, found["word"] == "ignore-file", told, ends.get(line, line))
             elif found["word"] != _MARKS:
                 yield Stray(span, found["word"])
 
@@ -143,10 +151,27 @@ def _marks(source: Source) -> Iterator[tokenize.TokenInfo]:
     """The comments of files without Python: our own word is proof enough of one, also in the `<!-- # ... -->` of a document."""
     for number in range(1, len(source.line_starts) + 1):
         line = source.line(number)
+        if documents.is_document(source.path):
+            # A comment of the document itself: it is told as one of Python that begins at the same place.
+            line = _COMMENT.sub(lambda found: found[1] + "#".ljust(len(found[2])), line)
         if _MARK in line and "#" in line:
             at = line.rindex("#", 0, line.index(_MARK)) if "#" in line[: line.index(_MARK)] else 0
             text = line[at:].removesuffix("-->").rstrip()
             yield tokenize.TokenInfo(tokenize.COMMENT, text, (number, at), (number, len(line)), line)
+
+
+def _examples(source: Source) -> Mapping[int, int]:
+    """The lines of comments that stand above an example of a document, with nothing between; each with the last line of that."""
+    if not documents.is_document(source.path):
+        return {}
+    ends = {}
+    for block in documents.blocks(source):
+        row = block.first - 1
+        while row and (not (line := source.line(row)).strip() or _COMMENT.match(line)):
+            if line.strip():
+                ends[row] = block.last
+            row -= 1
+    return ends
 
 
 def _spellings(suppression: Suppression) -> tuple[str, ...]:

@@ -136,7 +136,7 @@ def place(
 ) -> tuple[Place, ...]:
     """Findings as places, sorted by path and position. `show` says how the user would spell a path."""
     places = [
-        _in_cell(_place(finding, mark, sources.get(finding.path), show), notebooks.get(finding.path))
+        _in_cell(_place(finding, mark, sources.get(finding.path), show), notebooks.get(finding.path), show)
         for finding, mark in zip(findings, fingerprints, strict=True)
     ]
     return tuple(sorted(places, key=lambda it: (it.path, it.cell or 0, it.line, it.column, it.end_line, it.end_column, it.rule, it.message)))
@@ -182,7 +182,7 @@ def _place(finding: Finding, fingerprint: str, source: Source | None, show: Call
     )
 
 
-def _in_cell(place: Place, notebook: Notebook | None) -> Place:
+def _in_cell(place: Place, notebook: Notebook | None, show: Callable[[str], str]) -> Place:
     """A place of a notebook's code, which is one module, in its cell."""
     if notebook is None:
         return place
@@ -190,6 +190,7 @@ def _in_cell(place: Place, notebook: Notebook | None) -> Place:
     end = notebook.place(Position(place.end_line, place.end_column))
     return replace(
         place,
+        path=show(notebook.file),
         cell=start.cell,
         line=start.position.line,
         column=start.position.column,
