@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from . import documents, engine
 from .documents import Example, Unwritable
 from .engine import Dropped, Fixed
-from .facts.model import Borrowed, Requirement
+from .facts.model import Borrowed, Dispatcher, Import, Requirement
 from .manifests import files as manifests
 from .project import Project
 from .project import read as facts_of
@@ -125,14 +125,22 @@ def _for_show(finding: Finding, example: Example) -> Finding:
 
 
 def _matters(finding: Finding) -> bool:
-    """Whether an example is worse for it: what only code wants to know is not, nor what is installed with it."""
-    return finding.severity > Severity.NOTE and not isinstance(finding.fact, Borrowed | Requirement)
+    """Whether an example is worse for it.
+
+    It is not for what is a note in code, for what is installed with it or lies beside it, nor for what may stand elsewhere in the program
+    that it is a part of.
+    """
+    fact = finding.fact
+    if isinstance(fact, Import) and str(fact.key).startswith("mcp_"):
+        return False
+    return finding.severity > Severity.NOTE and not isinstance(fact, Borrowed | Dispatcher | Requirement)
 
 
 def _fixed(run: Run, read: Reading, document: Document, *, unsafe: bool) -> tuple[Document, Counter[str]] | Dropped | None:
     """A document as it would be, with the number of fixes of each rule; or why it stays as it is, if anything is found in it."""
     found = _findings(run, document, read.project)
-    wanted = run.sieve.open(document.source, [one.told for one in found])
+    is_open = run.sieve.open
+    wanted = is_open(document.source, [one.told for one in found])
     if not wanted:
         return None
     threshold = Applicability.UNSAFE if unsafe else Applicability.SAFE

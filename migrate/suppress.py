@@ -6,7 +6,7 @@ import io
 import re
 import tokenize
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -93,8 +93,15 @@ def judge(
     by = [silencing(found) for found in findings]
     used = set[tuple[Suppression, str]]().union(*by, *map(silencing, settled))
     kept = [found for found, comments in zip(findings, by, strict=True) if not comments]
-    unused = [_stray(entries[UNUSED], source, directive) for directive in directives if isinstance(directive, Stray)]
+    is_told = _is_told(source)
+    unused = [
+        _stray(entries[UNUSED], source, directive)
+        for directive in directives
+        if isinstance(directive, Stray) and is_told(source.position(directive.span.start).line)
+    ]
     for suppression in suppressions:
+        if not is_told(suppression.line):
+            continue
         idle = [
             spelling
             for spelling in _spellings(suppression)
@@ -172,6 +179,14 @@ def _examples(source: Source) -> Mapping[int, int]:
                 ends[row] = block.last
             row -= 1
     return ends
+
+
+def _is_told(source: Source) -> Callable[[int], bool]:
+    """Tells of a line whether a comment on it is one: documents may speak of such comments, outside of their examples."""
+    if not documents.is_document(source.path):
+        return lambda line: True
+    blocks = [(block.first, block.last) for block in documents.blocks(source)]
+    return lambda line: _COMMENT.match(source.line(line)) is not None or any(first <= line <= last for first, last in blocks)
 
 
 def _spellings(suppression: Suppression) -> tuple[str, ...]:
