@@ -58,14 +58,20 @@ def readable(text: str, first: int = 0) -> str | None:
             return hidden(text, first)
         lines[row] = _hide(lines[row], first)
         first += 1
-    for number in range(first, first + _MAX_HIDDEN):
+    number = first
+    while number < first + _MAX_HIDDEN:
         try:
             parse(Source("", "".join(lines)))
         except SyntaxError as error:
             row = (error.lineno or 0) - 1
             if not (0 <= row < len(lines) and _is_command(lines[row])):
                 return None
-            lines[row] = _hide(lines[row], number)
+            line, lines[row] = lines[row], _hide(lines[row], number)
+            number += 1
+            while line.rstrip().endswith("\\") and row + 1 < len(lines):
+                row += 1
+                line, lines[row] = lines[row], f"#hidden-{number}: {lines[row]}"
+                number += 1
         except (ValueError, RecursionError, MemoryError):
             return None
         else:

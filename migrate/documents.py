@@ -158,7 +158,11 @@ def examples(document: Source) -> list[Example]:
     groups: list[list[tuple[Block, str]]] = []
     giving: dict[str, int] = {}
     numbers = count()
-    for block in blocks(document):
+    shown = list(blocks(document))
+    # Most documents speak of the protocol elsewhere, and no block of theirs has to be parsed.
+    if not any(may_speak(block.code.encode("utf-8")) for block in shown):
+        return []
+    for block in shown:
         code = cells.readable(block.code)
         if code is None or not code.strip():
             continue

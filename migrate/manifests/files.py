@@ -114,8 +114,10 @@ def installs(path: str) -> bool:
 
 def may_ask(path: str, data: bytes) -> bool:
     """Whether a file may say something about the SDK, or what an installation of it brings along."""
-    if len(data) > MAX_SIZE or (b'"mcpServers"' not in data and kind_of(path) is Kind.PAGE):
+    if len(data) > MAX_SIZE:
         return False
+    if kind_of(path) is Kind.PAGE:
+        return b'"sse"' in data and b'"mcpServers"' in data
     if any(word in data for word in _WORDS):
         return True
     return installs(path) and any(word in data for word in _BORROWED)

@@ -28,7 +28,7 @@ def examples(source: Source) -> Iterator[Remark]:
 
 def entries(text: str) -> Iterator[Remark]:
     """The servers in the settings of clients, in JSON, that are spoken to over HTTP+SSE."""
-    if not _SERVERS.search(text):
+    if '"sse"' not in text or not _SERVERS.search(text):
         return
     offset = Offsets(text)
     for found in _SSE.finditer(text):
