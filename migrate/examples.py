@@ -89,30 +89,32 @@ def _findings(run: Run, document: Document, code: Project) -> list[_Found]:
     found = [
         _for_show(run.alone(finding, project, _NO_PLACE), examples[finding.path]) for finding in run.found(project) if _matters(finding)
     ]
-    # The worst of them is true of all: either all examples of a document are rewritten, or none.
-    least = min((finding.applicability for finding in found), default=_MANUAL)
-    worst = next((finding for finding in found if finding.applicability is least), None)
-    told = []
-    for finding in found:
-        span = examples[finding.path].span(finding.span)
-        hint = finding.hint
-        if finding.applicability is not least and worst is not None:
-            line = document.source.position(examples[worst.path].span(worst.span).start).line
-            hint = f"{_BUT} {worst.rule} in line {line}: `fix --docs` rewrites all examples of a document or none"
-        told.append(
-            dataclasses.replace(
-                finding,
-                path=document.source.path,
-                span=span,
-                message=f"{finding.message}, in an example",
-                severity=Severity.NOTE,
-                applicability=least,
-                hint=hint,
-                fact=None,
-                document=True,
-            )
+    told = [
+        dataclasses.replace(
+            finding,
+            path=document.source.path,
+            span=examples[finding.path].span(finding.span),
+            message=f"{finding.message}, in an example",
+            severity=Severity.NOTE,
+            fact=None,
+            document=True,
         )
-    return [_Found(one, other) for one, other in zip(found, told, strict=True)]
+        for finding in found
+    ]
+    # The worst of those that are told is true of all: either all examples of a document are rewritten, or none.
+    is_open = run.sieve.open
+    heard = is_open(document.source, told)
+    worst = min(heard, key=lambda finding: finding.applicability, default=None)
+    return [_Found(one, other if worst is None else _at_most(other, worst, document)) for one, other in zip(found, told, strict=True)]
+
+
+def _at_most(finding: Finding, worst: Finding, document: Document) -> Finding:
+    """The finding, as far as it can be fixed while another one of its document is not."""
+    if finding.applicability <= worst.applicability:
+        return finding
+    line = document.source.position(worst.span.start).line
+    hint = f"{_BUT} {worst.rule} in line {line}: `fix --docs` rewrites all examples of a document or none"
+    return dataclasses.replace(finding, applicability=worst.applicability, hint=hint)
 
 
 def _for_show(finding: Finding, example: Example) -> Finding:

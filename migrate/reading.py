@@ -134,6 +134,7 @@ class _Reader:
         self.carried: dict[str, Mapping[str, Carried]] = {}
         self.notebooks: dict[str, Notebook] = {}
         self.documents: dict[str, Document] = {}
+        self.pages: dict[str, bytes] = {}  # what these are on disk
         # The files without a word of the protocol, by the last part of their module's name.
         self.silent: defaultdict[str, list[File]] = defaultdict(list)
         # Their content, as far as it does not take too much: it is asked for again once there is a dispatcher.
@@ -151,7 +152,7 @@ class _Reader:
             if examples:
                 self.documents[file.path] = Document(source, tuple(examples))
                 self.locations[file.path] = file.location
-                self.data[file.path] = raw
+                self.pages[file.path] = raw
 
     def unpack(self, file: File, raw: bytes) -> None:
         """Reads the cells of a notebook as a module; those that cannot be parsed are told one by one."""
@@ -389,6 +390,7 @@ class _Reader:
             if path not in self.outside:
                 self.data[path] = raw
                 self.locations[path] = file.location
+        self.data |= self.pages
         kept = {path: facts for path, (facts, _, _) in beside.items()}
         project = Project.link(self.facts, frozenset(self.packages), kept, frozenset(self.outside))
         return Reading(
