@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from .facts.mask import parse
 from .source import Source
 
-# A statement, so that no rule takes it for the comment of what follows it; between cells, so that the first one may begin with its docstring.
+# A statement, so that no rule takes it for the comment of what follows it; only between cells, so that the first one may begin with its
+# docstring.
 _BORDER = '"-- next cell --"'
 # Behind this stands a line that is no Python. The number tells whether all of them are there, in their order.
 _HIDDEN = re.compile(r"^(?P<lead>[ \t]*(?:pass |[\w, ]+ = None )?#hidden-(?P<number>\d+): )(?P<text>.*)", re.DOTALL)

@@ -8,8 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import cached_property
-from itertools import count
-from os.path import commonprefix
+from itertools import count, pairwise, takewhile
 from typing import NamedTuple
 
 from . import cells
@@ -23,7 +22,8 @@ MARKDOWN = (".md", ".markdown", ".mdx")
 SUFFIXES = (*MARKDOWN, ".rst")
 # Documents that tell of the past show the code of the past.
 _PAST = re.compile(
-    r"(?:.*[-_.])?(?:change(?:s|log)?|history|news|release(?:s|[-_]?notes)|(?:whats?|what's)[-_]?new|migrat(?:ion|ing|e)|upgrad(?:ing|e))\b.*", re.IGNORECASE
+    r"(?:.*[-_.])?(?:change(?:s|log)?|history|news|release(?:s|[-_]?notes)|(?:whats?|what's)[-_]?new|migrat(?:ion|ing|e)|upgrad(?:ing|e))\b.*",
+    re.IGNORECASE,
 )
 
 # Before a fence may stand the marks of the quotes and the list that it is in.
@@ -193,7 +193,7 @@ def blocks(document: Source) -> Iterator[Block]:
 
 def _lines(document: Source) -> Iterator[tuple[int, str]]:
     starts = [*document.line_starts, len(document.utf8)]
-    for start, end in zip(starts, starts[1:], strict=False):
+    for start, end in pairwise(starts):
         yield start, document.utf8[start:end].decode("utf-8")
 
 
@@ -207,7 +207,7 @@ def _fences(lines: Sequence[tuple[int, str]]) -> Iterator[Block]:
         end, inside = _inside(lines, row, opening["lead"].count(">"), opening["fence"])
         if end is None:  # one that is never closed
             continue
-        if (name := _language(opening["info"])) in _PYTHON:
+        if _language(opening["info"]) in _PYTHON:
             options = opening["info"].lstrip().startswith("{")
             if (block := _block(inside, row, end + 1, directive=options)) is not None:
                 yield block
@@ -215,10 +215,10 @@ def _fences(lines: Sequence[tuple[int, str]]) -> Iterator[Block]:
 
 
 def _inside(lines: Sequence[tuple[int, str]], row: int, depth: int, fence: str) -> tuple[int | None, list[tuple[int, int, str]]]:
-    """The row of the fence that ends a block, and the lines before it: where each begins, where behind the marks of quotes, and what it says."""
+    """The row of the fence that ends a block, and the lines before it: where each begins, where it goes on behind quotes, what it says."""
     quote = re.compile(rf"(?:[ \t]*>){{{depth}}}[ ]?" if depth else "")
     closing = re.compile(rf"[ \t]*{re.escape(fence[0])}{{{len(fence)},}}[ \t]*\r?\n?\Z")
-    inside = []
+    inside: list[tuple[int, int, str]] = []
     for number in range(row, len(lines)):
         start, text = lines[number]
         found = quote.match(text)
@@ -266,7 +266,8 @@ def _block(inside: Sequence[tuple[int, int, str]], first: int, last: int, *, dir
         del rest[-1]
     if not rest:
         return None
-    indent = len(commonprefix([text[: len(text) - len(text.lstrip(" \t"))] for _, _, text in rest if text.strip()]))
+    indents = [text[: len(text) - len(text.lstrip(" \t"))] for _, _, text in rest if text.strip()]
+    indent = sum(1 for _ in takewhile(lambda chars: len({*chars}) == 1, zip(*indents, strict=False)))
     lines = []
     for start, at, text in rest:
         cut = min(indent, len(text) - len(text.lstrip(" \t")))

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
-from . import documents, engine
+from . import documents
 from .documents import Example, Unwritable
 from .engine import Dropped, Fixed
 from .facts.model import Borrowed, Dispatcher, Import, Requirement
@@ -148,7 +148,7 @@ def _fixed(run: Run, read: Reading, document: Document, *, unsafe: bool) -> tupl
     threshold = Applicability.UNSAFE if unsafe else Applicability.SAFE
     if wanted[0].applicability < threshold:
         worst = min(wanted, key=lambda finding: (finding.hint.startswith(_BUT), finding.span))
-        return _dropped(document, worst, "it has no fix" if worst.applicability is _MANUAL else "its fix needs --unsafe-fixes")
+        return _dropped(document, worst, _lack(worst))
     # What is silenced stays as it is, and so does all that belongs to it.
     silenced = {one.inner.path for one in found if one.told not in wanted}
     made = run.fix_alone(_project(document, read.project, silenced), _NO_PLACE, unsafe=unsafe)
@@ -174,6 +174,13 @@ def _written(document: Document, texts: Mapping[str, str]) -> Document:
     if [block.code for block in documents.blocks(new)] != expected:
         raise Unwritable("the example would be read in another way than it was written")
     return _read(new)
+
+
+def _lack(finding: Finding) -> str:
+    """Why a finding is not fixed."""
+    if finding.applicability is not _MANUAL:
+        return "its fix needs --unsafe-fixes"
+    return finding.hint if finding.hint in (_NO_PLACE, _SHOWN) else "it has no safe fix"
 
 
 def _dropped(document: Document, finding: Finding, reason: str) -> Dropped:

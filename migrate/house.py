@@ -18,7 +18,7 @@ def finding(entry: Entry, path: str, message: str, span: Span | None = None) -> 
 
 
 def unreadable(entry: Entry, path: str, error: Exception, source: Source | None = None, first: int = 1) -> Finding:
-    """Why a file could not be understood, at the place of its syntax error if it has one; `first` is the line that lines are counted from."""
+    """Why a file could not be understood, at the place of its syntax error if it has one. `first` is the line that is its line 1."""
     if not isinstance(error, SyntaxError):
         return finding(entry, path, _reason(error))
     span = None

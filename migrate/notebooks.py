@@ -211,7 +211,7 @@ def written(data: bytes, changes: Iterable[Change]) -> bytes:
 
 
 def read(path: str, data: bytes) -> list[Notebook]:
-    """The modules of a notebook that may hold protocol code; none for any other, whatever it is. Raises NoNotebook for one that is broken."""
+    """The modules of a notebook that may hold protocol code; none for any other. Raises NoNotebook for one that is broken."""
     imports = _IMPORT.search(data) is not None
     if not imports and not may_speak(data):
         return []
@@ -227,7 +227,9 @@ def read(path: str, data: bytes) -> list[Notebook]:
         if not isinstance(document, dict) or not isinstance(document.get("nbformat"), int):
             raise NoNotebook("not a notebook: it names no `nbformat`")
         if document["nbformat"] < _VERSION:
-            raise NoNotebook(f"a notebook of format {document['nbformat']}; `jupyter nbconvert --to notebook` makes one of format {_VERSION} of it")
+            raise NoNotebook(
+                f"a notebook of format {document['nbformat']}; `jupyter nbconvert --to notebook` makes one of format {_VERSION} of it"
+            )
         if not isinstance(document.get("cells"), list):
             raise NoNotebook("not a notebook: it has no `cells`")
     except NoNotebook:

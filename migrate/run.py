@@ -11,7 +11,23 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from . import baseline, catalog, cells, config, discover, documents, engine, examples, house, inline, locks, notebooks, reading, selection, units
+from . import (
+    baseline,
+    catalog,
+    cells,
+    config,
+    discover,
+    documents,
+    engine,
+    examples,
+    house,
+    inline,
+    locks,
+    notebooks,
+    reading,
+    selection,
+    units,
+)
 from .baseline import BaselineError, Key
 from .config import Config
 from .discover import Exclude, File, Unreadable
@@ -23,9 +39,9 @@ from .forecast import foretold, without_boundaries
 from .inline import Carried, Joined
 from .manifests import files as manifests
 from .mark import mark
+from .notebooks import Notebook
 from .project import Project, module_name
 from .project import read as facts_of
-from .notebooks import Notebook
 from .reading import Reading
 from .report.model import Report, Seen, Silenced, Stale, place
 from .rule import Aim, Applicability, Era, Finding

@@ -27,9 +27,12 @@ SHAPES = {
     "bom": f"\ufeff```python\n{SERVER}```\n",
 }
 RST = {
-    "code-block": ".. code-block:: python\n   :caption: é\n\n" + "".join(f"   {line}" if line.strip() else line for line in SERVER.splitlines(True)),
+    "code-block": ".. code-block:: python\n   :caption: é\n\n"
+    + "".join(f"   {line}" if line.strip() else line for line in SERVER.splitlines(True)),
     "code": "Text::\n\n    no\n\n.. code:: python\n\n\t" + "\t".join(SERVER.splitlines(True)[:1]) + "\n\tmcp = FastMCP('é 😀')\n\nMore.\n",
-    "in a list": "- one\n\n  .. code-block:: python\n\n" + "".join(f"     {line}" if line.strip() else line for line in SERVER.splitlines(True)) + "\n- two\n",
+    "in a list": "- one\n\n  .. code-block:: python\n\n"
+    + "".join(f"     {line}" if line.strip() else line for line in SERVER.splitlines(True))
+    + "\n- two\n",
 }
 every_shape = pytest.mark.parametrize(
     ("path", "text"),
@@ -102,7 +105,17 @@ def test_a_changed_example_is_read_again_as_it_was_written(path: str, text: str,
         "```python\nimport os\n```\n\nfrom mcp import types\n",
         "```python\nasync with Client(...) as mcp:\n```\nfrom mcp import x\n",
     ],
-    ids=["no Python", "open end", "another language", "shell", "no language", "no fence", "torn quote", "nothing of ours", "half a statement"],
+    ids=[
+        "no Python",
+        "open end",
+        "another language",
+        "shell",
+        "no language",
+        "no fence",
+        "torn quote",
+        "nothing of ours",
+        "half a statement",
+    ],
 )
 def test_what_is_no_example(text: str) -> None:
     assert documents.examples(document(text)) == []
@@ -129,7 +142,9 @@ def test_prompts_and_what_is_printed_are_no_code() -> None:
     text = "```pycon\n>>> from mcp.types import Tool\n>>> def f():\n...     return Tool\n...\n>>> f()\n<class Tool>\n```\n"
     (example,) = documents.examples(document(text))
     assert example.source.text == "from mcp.types import Tool\ndef f():\n    return Tool\n\nf()\n"
-    assert put_back(example, example.source.text.replace("Tool", "Text")) == text.replace("Tool", "Text").replace("<class Text>", "<class Tool>")
+    assert put_back(example, example.source.text.replace("Tool", "Text")) == text.replace("Tool", "Text").replace(
+        "<class Text>", "<class Tool>"
+    )
     with pytest.raises(Unwritable):
         example.edits("import os\n" + example.source.text)
 
@@ -146,7 +161,9 @@ def test_an_example_that_would_be_empty_is_refused() -> None:
         example.edits("\n")
 
 
-@pytest.mark.parametrize("name", ["CHANGELOG.md", "docs/changes.rst", "release-notes.md", "v2-migration.md", "whats-new.mdx", "docs/upgrading.md"])
+@pytest.mark.parametrize(
+    "name", ["CHANGELOG.md", "docs/changes.rst", "release-notes.md", "v2-migration.md", "whats-new.mdx", "docs/upgrading.md"]
+)
 def test_documents_of_the_past_show_the_code_of_the_past(name: str) -> None:
     assert documents.tells_of_past(name)
     assert not documents.may_show(name, SHAPES["plain"].encode())
@@ -160,7 +177,9 @@ def test_other_documents_do_not(name: str) -> None:
 @pytest.mark.parametrize("name", [name for name in SHAPES if name not in ("tab", "bom")])
 def test_blocks_are_those_of_a_parser_of_markdown(name: str) -> None:
     source = document(SHAPES[name])
-    found = [(token.map[0] + 1, token.map[1]) for token in MarkdownIt("commonmark").parse(source.text) if token.type == "fence" and token.map]
+    found = [
+        (token.map[0] + 1, token.map[1]) for token in MarkdownIt("commonmark").parse(source.text) if token.type == "fence" and token.map
+    ]
     assert [(block.first, block.last) for block in documents.blocks(source)] == found
 
 

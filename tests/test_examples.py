@@ -68,7 +68,9 @@ def here(tmp_path: Path, monkeypatch) -> Path:
 
 
 def notebook(*listed: str) -> str:
-    found = [{"cell_type": "code", "execution_count": None, "metadata": {}, "outputs": [], "source": text.splitlines(True)} for text in listed]
+    found = [
+        {"cell_type": "code", "execution_count": None, "metadata": {}, "outputs": [], "source": text.splitlines(True)} for text in listed
+    ]
     return json.dumps({"cells": found, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}, indent=1) + "\n"
 
 
@@ -186,7 +188,11 @@ def test_an_import_that_is_only_shown_is_for_a_human(here, capsys) -> None:
 
 
 def test_the_cells_of_a_notebook_are_checked_and_fixed_like_code(here, capsys) -> None:
-    before = notebook("%pip install mcp\n", "from mcp.server.fastmcp import FastMCP\n", 'mcp = FastMCP("é")\n@mcp.tool()\ndef quote() -> str:\n    return ""')
+    before = notebook(
+        "%pip install mcp\n",
+        "from mcp.server.fastmcp import FastMCP\n",
+        'mcp = FastMCP("é")\n@mcp.tool()\ndef quote() -> str:\n    return ""',
+    )
     (here / "a.ipynb").write_text(before)
     found = [one for one in findings(capsys) if one["severity"] == "error"]
     assert [(one["rule"], one["cell"], one["line"], one["column"]) for one in found] == [("MCP701", 1, 1, 14), ("MCP501", 2, 1, 32)]
@@ -211,7 +217,12 @@ def test_sarif_points_into_the_file_of_a_notebook(here, capsys) -> None:
 
 
 def test_a_notebook_gets_a_module_beside_it(here, capsys) -> None:
-    (here / "a.ipynb").write_text(notebook("from mcp import types\nfrom mcp.server.lowlevel import Server\nserver = Server('x', version='1')", LOWLEVEL.partition("\n\n\n")[2].rstrip("`\n")))
+    (here / "a.ipynb").write_text(
+        notebook(
+            "from mcp import types\nfrom mcp.server.lowlevel import Server\nserver = Server('x', version='1')",
+            LOWLEVEL.partition("\n\n\n")[2].rstrip("`\n"),
+        )
+    )
     run(capsys, "fix", "--allow-dirty")
     assert (here / "mcp_handlers.py").exists()
     cells = ["".join(cell["source"]) for cell in json.loads((here / "a.ipynb").read_text())["cells"]]
@@ -236,7 +247,9 @@ def test_a_broken_notebook_is_one_line_and_the_rest_goes_on(here, capsys) -> Non
 
 
 def test_marks_go_into_cells(here, capsys) -> None:
-    (here / "a.ipynb").write_text(notebook("!ls\n", "from mcp import ClientSession\n\n\nasync def ask(session: ClientSession):\n    await session.send_ping()"))
+    (here / "a.ipynb").write_text(
+        notebook("!ls\n", "from mcp import ClientSession\n\n\nasync def ask(session: ClientSession):\n    await session.send_ping()")
+    )
     run(capsys, "fix", "--mark", "--allow-dirty")
     first, second = ("".join(cell["source"]) for cell in json.loads((here / "a.ipynb").read_text())["cells"])
     assert first == "!ls\n"

@@ -15,7 +15,13 @@ OUTPUT = {"name": "stdout", "output_type": "stream", "text": ["from mcp import Ã
 
 
 def cell(source: object, kind: str = "code", **more: object) -> dict[str, object]:
-    return {"cell_type": kind, **({"outputs": [OUTPUT], "execution_count": 1} if kind == "code" else {}), "metadata": {"b": 1, "a": 2.50}, "source": source, **more}
+    return {
+        "cell_type": kind,
+        **({"outputs": [OUTPUT], "execution_count": 1} if kind == "code" else {}),
+        "metadata": {"b": 1, "a": 2.50},
+        "source": source,
+        **more,
+    }
 
 
 def notebook(*listed: object, **more: object) -> dict[str, object]:
@@ -59,7 +65,9 @@ def without_sources(data: bytes) -> object:
 @every_form
 @every_source
 def test_a_notebook_that_does_not_change_keeps_every_byte(form, source) -> None:
-    data = form(notebook(cell(["# Text\n"], "markdown"), cell(source(SERVER)), cell(source("%pip install mcp\n")), cell(source(TOOL)))).encode()
+    data = form(
+        notebook(cell(["# Text\n"], "markdown"), cell(source(SERVER)), cell(source("%pip install mcp\n")), cell(source(TOOL)))
+    ).encode()
     found = read(data)
     assert list(found.edits(found.source.text)) == []
 
@@ -116,8 +124,20 @@ def test_each_character_has_its_place_in_its_cell_and_in_the_file(form, source) 
 
 
 def test_what_is_no_python_is_kept_apart_and_stays() -> None:
-    magic = ["%pip install -q \\\n", "   mcp\n", "import os\n", "x = !ls\n", "if os:\n", "    %time y = 1\n", "os.path?\n", "z = (1\n", " % 2)"]
-    data = json.dumps(notebook(cell(magic), cell("%%bash\nfrom mcp import x\n"), cell("%%time\nfrom mcp import types\ny = types.Tool"))).encode()
+    magic = [
+        "%pip install -q \\\n",
+        "   mcp\n",
+        "import os\n",
+        "x = !ls\n",
+        "if os:\n",
+        "    %time y = 1\n",
+        "os.path?\n",
+        "z = (1\n",
+        " % 2)",
+    ]
+    data = json.dumps(
+        notebook(cell(magic), cell("%%bash\nfrom mcp import x\n"), cell("%%time\nfrom mcp import types\ny = types.Tool"))
+    ).encode()
     found = read(data)
     assert [line for line in found.source.text.splitlines() if "hidden" not in line] == [
         "import os", "if os:", "z = (1", " % 2)", '"-- next cell --"', '"-- next cell --"', "from mcp import types", "y = types.Tool",
@@ -187,7 +207,9 @@ def test_what_is_not_read(data: bytes) -> None:
 
 
 def test_a_cell_that_cannot_be_parsed_is_told_and_the_others_are_read() -> None:
-    found = read(json.dumps(notebook(cell("import os"), cell("from mcp import (\n"), cell("from mcp import types\n"), cell("x = = 1"))).encode())
+    found = read(
+        json.dumps(notebook(cell("import os"), cell("from mcp import (\n"), cell("from mcp import types\n"), cell("x = = 1"))).encode()
+    )
     ((line, error),) = notebooks.broken(found)
     assert found.place(Position(line, 1)).cell == 2
     assert error.lineno == 1

@@ -139,7 +139,9 @@ def place(
         _in_cell(_place(finding, mark, sources.get(finding.path), show), notebooks.get(finding.path), show)
         for finding, mark in zip(findings, fingerprints, strict=True)
     ]
-    return tuple(sorted(places, key=lambda it: (it.path, it.cell or 0, it.line, it.column, it.end_line, it.end_column, it.rule, it.message)))
+    return tuple(
+        sorted(places, key=lambda it: (it.path, it.cell or 0, it.line, it.column, it.end_line, it.end_column, it.rule, it.message))
+    )
 
 
 def stale(report: Report, limit: int = 3) -> str:

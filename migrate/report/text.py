@@ -275,7 +275,12 @@ def _next_steps(report: Report, most: int) -> Iterator[Line]:
     elif unsafe:
         yield [(f"  `mcp-migrate fix --unsafe-fixes` would settle {unsafe}.", "green")]
     if shown[Applicability.SAFE]:
-        yield [(f"  `mcp-migrate fix --docs` would settle {shown[Applicability.SAFE]}{' more' if safe else ''} in examples of documents.", "green")]
+        yield [
+            (
+                f"  `mcp-migrate fix --docs` would settle {shown[Applicability.SAFE]}{' more' if safe else ''} in examples of documents.",
+                "green",
+            )
+        ]
     counts += shown
     if counts[Applicability.MANUAL]:
         by_rule = Counter(f"{place.rule}{_TIE}{place.name}" for place in report.places if not place.fix)
