@@ -33,6 +33,9 @@ _LANGUAGE = re.compile(r"[ \t]*\{?[ \t]*(?:(?:code-block|code-cell|code|sourceco
 _DIRECTIVE = re.compile(
     r"(?P<lead>[ \t]*(?:(?:[-*+]|#\.|\d+\.)[ \t]+)*)\.\.[ \t]+(?:code-block|code|sourcecode)::[ \t]*(?P<name>[\w+-]*)[ \t]*\r?\n?"
 )
+_PAST_FOLDER = re.compile(r"change(?:s|log)|releases|release[-_]?notes|migrations?|migrating|upgrading|whats?[-_]?new", re.IGNORECASE)
+_BEFORE = re.compile(r"^[ \t]*#+[ \t]*(?:before|old)\b", re.IGNORECASE | re.MULTILINE)
+_AFTER = re.compile(r"^[ \t]*#+[ \t]*(?:after|new|now)\b", re.IGNORECASE | re.MULTILINE)
 _OPTION = re.compile(r"[ \t]*:[\w-]+:")
 _PYTHON = frozenset({"python", "py", "python3", "py3", "ipython", "ipython3", "pycon", "python-console", "python-repl"})
 _PROMPT = re.compile(r"(?P<prompt>>>> |\.\.\. |(?:>>>|\.\.\.)(?=\r?\n|\Z))")
@@ -129,7 +132,8 @@ def is_document(path: str) -> bool:
 
 def tells_of_past(path: str) -> bool:
     """Whether a document, by its name, is about releases of the past, or about the way from them to newer ones."""
-    return _PAST.fullmatch(path.rpartition("/")[2]) is not None
+    *folders, name = path.split("/")
+    return _PAST.fullmatch(name) is not None or any(_PAST_FOLDER.fullmatch(folder) for folder in folders)
 
 
 def may_show(path: str, data: bytes) -> bool:
@@ -163,6 +167,8 @@ def examples(document: Source) -> list[Example]:
     if not any(may_speak(block.code.encode("utf-8")) for block in shown):
         return []
     for block in shown:
+        if _BEFORE.search(block.code) and _AFTER.search(block.code):  # which shows the old code on purpose
+            continue
         code = cells.readable(block.code)
         if code is None or not code.strip():
             continue

@@ -102,6 +102,7 @@ def test_a_changed_example_is_read_again_as_it_was_written(path: str, text: str,
         "```\nfrom mcp import types\n```\n",
         "``` py `x`\nfrom mcp import types\n",
         "> ```python\n> from mcp import types\nend\n",
+        "```python\n# Before\nfrom mcp import McpError\n\n# After\nfrom mcp import MCPError\n```\n",
         "```python\nimport os\n```\n\nfrom mcp import types\n",
         "```python\nasync with Client(...) as mcp:\n```\nfrom mcp import x\n",
     ],
@@ -113,6 +114,7 @@ def test_a_changed_example_is_read_again_as_it_was_written(path: str, text: str,
         "no language",
         "no fence",
         "torn quote",
+        "before and after",
         "nothing of ours",
         "half a statement",
     ],
@@ -162,7 +164,16 @@ def test_an_example_that_would_be_empty_is_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["CHANGELOG.md", "docs/changes.rst", "release-notes.md", "v2-migration.md", "whats-new.mdx", "docs/upgrading.md"]
+    "name",
+    [
+        "CHANGELOG.md",
+        "docs/changes.rst",
+        "release-notes.md",
+        "v2-migration.md",
+        "whats-new.mdx",
+        "docs/upgrading.md",
+        "docs/upgrading/from-1.md",
+    ],
 )
 def test_documents_of_the_past_show_the_code_of_the_past(name: str) -> None:
     assert documents.tells_of_past(name)
