@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from . import cells
 from .bystanders import Bystanders
 from .facts.mask import parse
 from .facts.model import FileFacts
@@ -35,6 +36,8 @@ class Acceptance:
             after.encode(after.text)
         except UnicodeEncodeError as error:
             return f"{after.encoding} cannot hold {error.object[error.start : error.end]!r}"
+        if torn := cells.objection(before.source.text, after.text):
+            return torn
         old = self.names(before.source)
         if undefined := new.undefined - old.undefined:
             return f"{_listed(undefined)} would be undefined"

@@ -21,7 +21,7 @@ _SHARED = "shared.yaml"  # what the findings of several rules say, and what seve
 FIX_WORDS = ("always", "sometimes", "never")
 
 _REQUIRED = frozenset({"id", "title", "message", "severity", "fix", "why", "instead", "spec"})
-_OPTIONAL = frozenset({"match", "messages", "covers", "data", "hints", "early", "last", "group"})
+_OPTIONAL = frozenset({"match", "messages", "covers", "data", "hints", "early", "last", "module", "group"})
 
 # Every scalar stays text: a revision is no date, and -32002 no number. With libyaml 45 entries cost some 20 ms of CPU, in pure Python 200.
 Loader: type[yaml.BaseLoader] = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
@@ -135,6 +135,7 @@ def parse(pack: str, name: str, text: str) -> Entry:
         hints=_texts(where, "hints", raw),
         early=raw.get("early") == "yes",
         last=raw.get("last") == "yes",
+        module=raw.get("module") == "yes",
         group=str(raw.get("group", "")),
     )
 

@@ -235,6 +235,7 @@ def fix(
     pin_only: Annotated[
         bool, typer.Option("--pin-only", help="Only add the bound `<2` that keeps code at mcp 1, and tell what blocks the move.")
     ] = False,
+    docs: Annotated[bool, typer.Option("--docs", help="Rewrite examples in documents, too: all of a document or none.")] = False,
     mark: Annotated[bool, typer.Option("--mark", help="Leave a TODO comment where a human must act or look.")] = False,
     commit: Annotated[bool, typer.Option("--commit", help="Commit the changes as a series, one commit for each group of rules.")] = False,
     summary_file: Annotated[
@@ -280,6 +281,7 @@ def fix(
             baseline=accepted,
             inline=inline,
             hold=pin_only,
+            docs=docs,
             write=write,
         )
         run = Run(flags)
@@ -499,6 +501,7 @@ def _flags(
     baseline: Path | None,
     inline: bool | None = None,
     hold: bool = False,
+    docs: bool = False,
     write: list[str] | None = None,
 ) -> Flags:
     from .run import Flags
@@ -525,6 +528,7 @@ def _flags(
         tracked=tracked,
         inline=inline,
         hold=hold,
+        docs=docs,
         write=tuple(write or ()),
     )
 

@@ -192,6 +192,18 @@ def fix(
     return _Fixing(project, catalog, era, aim, find, threshold, may_fix, obstacle, Bystanders(others), beside, silent, on_error).run()
 
 
+def needs_module(finding: Finding, project: Project, catalog: Catalog, era: Eras, aim: Aim) -> bool:
+    """Whether the fix of a finding would write a module beside its file; also where it cannot be made."""
+    entry, file = catalog.rule(finding.rule), project.files[finding.path]
+    if entry is None or finding.fact is None:
+        return False
+    ctx = Context(entry, file, project, _era_at(era, finding.path), aim)
+    try:
+        return any(isinstance(wish, NewFile) for wish in catalog.module(entry).fix(finding.fact, Tree(file.source), ctx))
+    except (Unwritable, RecursionError):
+        return True
+
+
 def _order(finding: Finding) -> tuple[str, Span, str, str]:
     return finding.path, finding.span, finding.rule, finding.message
 

@@ -17,14 +17,15 @@ def finding(entry: Entry, path: str, message: str, span: Span | None = None) -> 
     return Finding(entry.id, entry.name, path, span or Span(0, 0), message, entry.severity, Applicability.MANUAL)
 
 
-def unreadable(entry: Entry, path: str, error: Exception, source: Source | None = None) -> Finding:
-    """Why a file could not be understood, at the place of its syntax error if it has one."""
+def unreadable(entry: Entry, path: str, error: Exception, source: Source | None = None, first: int = 1) -> Finding:
+    """Why a file could not be understood, at the place of its syntax error if it has one. `first` is the line that is its line 1."""
     if not isinstance(error, SyntaxError):
         return finding(entry, path, _reason(error))
     span = None
-    if source is not None and error.lineno is not None and error.lineno <= len(source.line_starts):
-        line = source.line(max(error.lineno, 1))
-        start = source.offset(max(error.lineno, 1), len(line[: max((error.offset or 1) - 1, 0)].encode("utf-8")))
+    row = max(error.lineno or 0, 1) + first - 1
+    if source is not None and error.lineno is not None and row <= len(source.line_starts):
+        line = source.line(row)
+        start = source.offset(row, len(line[: max((error.offset or 1) - 1, 0)].encode("utf-8")))
         span = Span(start, start)
     return finding(entry, path, f"syntax error: {error.msg}" if source is not None else error.msg, span)
 

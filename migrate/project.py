@@ -65,7 +65,8 @@ _ENOUGH = 3  # words that only MCP has, beside another protocol's: a gateway tha
 def module_name(path: str) -> str:
     """The dotted name of a file, from the run's root; `src` folders and `__init__` do not count."""
     # By text: every file of a run has its name asked for, and a path object costs ten times as much.
-    parts = os.path.splitext(path)[0].split("/")
+    stem, suffix = os.path.splitext(path)
+    parts = (f"{stem} (notebook)" if suffix == ".ipynb" else stem).split("/")  # which nothing can import
     if parts and parts[-1] == "__init__":
         parts.pop()
     if parts and parts[0] == "src":

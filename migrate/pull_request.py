@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import resources
 from pathlib import Path, PurePosixPath
 
@@ -104,7 +104,7 @@ class Made:
             self.before.project,
             self.after.project,
             self.run.packages,
-            encode=lambda path, text: sources[path].encode(text),
+            encode=lambda path, text: self.run.encode(self.before, replace(sources[path], text=text)),
         )
 
     def _commit(self, part: Part, unit: Unit, *, alone: bool) -> Commit:

@@ -11,8 +11,9 @@ from dataclasses import dataclass, field
 from itertools import product
 from pathlib import PurePosixPath
 
-from . import discover, house, inline
+from . import discover, documents, house, inline, notebooks
 from .discover import File, Unreadable
+from .documents import Example
 from .facts.borrowed import BORROWED, may_borrow
 from .facts.gates import (
     BOUNDARY_MODULE,
@@ -28,6 +29,7 @@ from .facts.vocabulary import imports_sdk, may_speak
 from .feeders import Feeders, dispatches
 from .inline import Carried
 from .manifests import files as manifests
+from .notebooks import Notebook
 from .project import Project, module_name
 from .project import read as facts_of
 from .rule import Entry, Finding
@@ -46,6 +48,14 @@ _READS = (b"stdin", b"readline", b"input(")
 
 
 @dataclass(frozen=True)
+class Document:
+    """A document with examples that may hold protocol code."""
+
+    source: Source
+    examples: tuple[Example, ...]
+
+
+@dataclass(frozen=True)
 class Reading:
     """What a run has read. Only files that may hold protocol code are decoded; `checked` counts the others too."""
 
@@ -57,12 +67,15 @@ class Reading:
     checked: int
     # The modules inside of scripts, by the script's path and their file names.
     carried: Mapping[str, Mapping[str, Carried]] = field(default_factory=dict)
+    notebooks: Mapping[str, Notebook] = field(default_factory=dict)  # as they are on disk, by the paths of their modules
+    documents: Mapping[str, Document] = field(default_factory=dict)
 
     @property
     def sources(self) -> Mapping[str, Source]:
         """The text of every file that has one, for positions and comments."""
         files = (*self.project.manifests.items(), *self.project.files.items())
-        return {**self.unparsed, **{path: file.source for path, file in files if path not in self.project.outside}}
+        shown = {path: document.source for path, document in self.documents.items()}
+        return {**self.unparsed, **shown, **{path: file.source for path, file in files if path not in self.project.outside}}
 
 
 def gather(found: Iterable[tuple[File, bytes] | Unreadable], rule: Entry, above: Iterable[str] = (), root: str = "") -> Reading:
@@ -76,11 +89,18 @@ def gather(found: Iterable[tuple[File, bytes] | Unreadable], rule: Entry, above:
             reader.unreadable.append(house.finding(rule, item.path, item.reason))
             continue
         file, raw = item
+        if file.path.endswith(documents.SUFFIXES):
+            reader.leaf_through(file, raw)
         if manifests.kind_of(file.path) is not None:
             reader.look_at(file, raw)
             if not file.path.endswith(discover.SUFFIXES):
                 continue
+        if file.path.endswith(documents.SUFFIXES):
+            continue
         reader.locations[file.path] = file.location
+        if notebooks.is_notebook(file.path):
+            reader.unpack(file, raw)
+            continue
         if may_speak(raw):
             reader.add(file, raw)
         else:
@@ -112,6 +132,9 @@ class _Reader:
         self.manifests: dict[str, tuple[FileFacts, File, bytes]] = {}
         self.outside: set[str] = set()
         self.carried: dict[str, Mapping[str, Carried]] = {}
+        self.notebooks: dict[str, Notebook] = {}
+        self.documents: dict[str, Document] = {}
+        self.pages: dict[str, bytes] = {}  # what these are on disk
         # The files without a word of the protocol, by the last part of their module's name.
         self.silent: defaultdict[str, list[File]] = defaultdict(list)
         # Their content, as far as it does not take too much: it is asked for again once there is a dispatcher.
@@ -121,6 +144,27 @@ class _Reader:
         self.looked_up: dict[str, FileFacts | None] = {}
         # What holds dispatchers, and packages that hand them on.
         self.passing: set[str] = set()
+
+    def leaf_through(self, file: File, raw: bytes) -> None:
+        """Keeps a document if one of its examples may hold protocol code."""
+        if documents.may_show(file.path, raw) and (source := documents.read(file.path, raw)) is not None:
+            examples = documents.examples(source)
+            if examples:
+                self.documents[file.path] = Document(source, tuple(examples))
+                self.locations[file.path] = file.location
+                self.pages[file.path] = raw
+
+    def unpack(self, file: File, raw: bytes) -> None:
+        """Reads the cells of a notebook as a module; those that cannot be parsed are told one by one."""
+        try:
+            for notebook in notebooks.read(file.path, raw):
+                self.facts.append(facts_of(notebook.source))
+                self.notebooks[notebook.path] = notebook
+                self.data[file.path] = raw
+                for line, error in notebooks.broken(notebook):
+                    self.unreadable.append(house.unreadable(self.rule, notebook.path, error, notebook.source, line))
+        except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+            self.unreadable.append(house.unreadable(self.rule, file.path, error))
 
     def look_at(self, file: File, raw: bytes) -> None:
         """Keeps a file beside the code if it says something about the SDK, or what may come along with it."""
@@ -317,7 +361,7 @@ class _Reader:
     def look_beside(self) -> None:
         """Takes in modules that `fix` has written and that are no part of the run: whether one is there decides what is found and fixed."""
         written = (BOUNDARY_MODULE, CLIENT_MODULE, HANDLER_MODULE, QUESTION_MODULE, CONNECTION_MODULE, SOCKET_MODULE, SESSION_MODULE)
-        inside = [facts for facts in self.facts if facts.source.path not in self.outside]
+        inside = [facts for facts in self.facts if facts.source.path not in self.outside and facts.source.path in self.locations]
         for facts, name in product(inside, written):
             path = str(PurePosixPath(facts.source.path).with_name(name))
             location = os.path.join(os.path.dirname(self.locations[facts.source.path]), name)
@@ -346,9 +390,20 @@ class _Reader:
             if path not in self.outside:
                 self.data[path] = raw
                 self.locations[path] = file.location
+        self.data |= self.pages
         kept = {path: facts for path, (facts, _, _) in beside.items()}
         project = Project.link(self.facts, frozenset(self.packages), kept, frozenset(self.outside))
-        return Reading(project, self.data, self.locations, tuple(self.unreadable), self.unparsed, len(self.locations), self.carried)
+        return Reading(
+            project,
+            self.data,
+            self.locations,
+            tuple(self.unreadable),
+            self.unparsed,
+            len(self.locations),
+            self.carried,
+            self.notebooks,
+            self.documents,
+        )
 
 
 def _is_package(facts: FileFacts) -> bool:

@@ -90,6 +90,7 @@ class Finding:
     applicability: Applicability
     fact: Fact | None = None
     hint: str = ""  # what the fix does, why there is none, or what is left to decide
+    document: bool = False  # whether it is about an example in a document
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +117,8 @@ class Entry:
     early: bool = False
     # It goes by what the code is like in the end: its fixes come when all others have had their turn.
     last: bool = False
+    # Its fix may write a module beside the file, for which a document has no place.
+    module: bool = False
     group: str = ""  # the commit of a series that its fixes go with; "" for that of its pack
 
 

@@ -6,11 +6,28 @@ import contextlib
 import dataclasses
 import itertools
 import os
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from . import baseline, catalog, config, discover, engine, house, inline, locks, reading, selection, units
+from . import (
+    baseline,
+    catalog,
+    cells,
+    config,
+    discover,
+    documents,
+    engine,
+    examples,
+    house,
+    inline,
+    locks,
+    notebooks,
+    reading,
+    selection,
+    units,
+)
 from .baseline import BaselineError, Key
 from .config import Config
 from .discover import Exclude, File, Unreadable
@@ -22,6 +39,7 @@ from .forecast import foretold, without_boundaries
 from .inline import Carried, Joined
 from .manifests import files as manifests
 from .mark import mark
+from .notebooks import Notebook
 from .project import Project, module_name
 from .project import read as facts_of
 from .reading import Reading
@@ -33,6 +51,7 @@ from .suppress import is_commented
 from .units import Packages
 
 SAFE = Applicability.SAFE
+_READ = (*documents.SUFFIXES, notebooks.SUFFIX)  # besides code, and files beside it that are known by their names
 
 
 @dataclass(frozen=True)
@@ -52,6 +71,7 @@ class Flags:
     tracked: bool = False  # of folders, only what git tracks
     inline: bool | None = None
     hold: bool = False  # only bound what the code needs to the release that it is written for
+    docs: bool = False  # whether `fix` rewrites the examples of documents
     write: tuple[str, ...] = ()  # the files and folders that `fix` may write; all if there is none
 
 
@@ -97,7 +117,7 @@ class Run:
     def is_inline(self, path: str) -> bool:
         """Whether a new module goes into the script itself."""
         wanted = self.config_at(path).inline if self.flags.inline is None else self.flags.inline
-        return wanted and not self._is_alone
+        return wanted and not self._is_alone and not notebooks.is_notebook(path)
 
     def fails(self, findings: Iterable[Finding]) -> bool:
         """Whether one of these is as severe as its file's settings, or the command line, find too much."""
@@ -127,8 +147,8 @@ class Run:
 
     def check(self, read: Reading) -> Sifted:
         """The findings of what was read; those that a boundary would settle are called safe to fix where `fix` can put one."""
-        sifted = self._sifted(read, self._found(read.project))
-        findings = foretold(sifted.findings, read.project, self._found, self.entries)
+        sifted = self._sifted(read, [*self.found(read.project), *examples.findings(self, read)])
+        findings = foretold(sifted.findings, read.project, self.found, self.entries)
         findings = [self._shipped(finding, read.project) for finding in findings]
         wired = (finding for finding in findings if isinstance(finding.fact, Dispatcher) and finding.applicability is SAFE)
         if any(self.era_at(finding.path) is Era.MODERN for finding in wired):
@@ -153,6 +173,27 @@ class Run:
             on_error=self.failures.append,
         )
 
+    def fix_alone(self, project: Project, reason: str, *, unsafe: bool) -> Fixed:
+        """What `fix` would make of a project that no file can be added to, for this reason."""
+        return engine.fix(
+            project,
+            self.catalog,
+            self._eras,
+            unsafe=unsafe,
+            select=self.select,
+            ignore=self.ignore,
+            obstacle=lambda path: reason,
+            aim=self.aim,
+            on_error=self.failures.append,
+        )
+
+    def alone(self, finding: Finding, project: Project, reason: str) -> Finding:
+        """The finding as it is where no file can be added to its project: for a human, if its fix needs one."""
+        if finding.applicability is Applicability.MANUAL or not self.entries[finding.rule].module:
+            return finding
+        needs = engine.needs_module(finding, project, self.catalog, self._eras, self.aim)
+        return dataclasses.replace(finding, applicability=Applicability.MANUAL, hint=reason) if needs else finding
+
     def fixed(self, before: Reading, *, unsafe: bool) -> tuple[Reading, Fixed]:
         """What would be read after a fix, and what it has done; with boundary modules inside of their scripts where that is wished."""
         made = self.fix(before, unsafe=unsafe)
@@ -164,7 +205,10 @@ class Run:
         # What was inside becomes a file where a further server cannot carry it.
         outside = {*made.created, *(_modules_inside(before.carried) - before.data.keys())} - self._inside(made.project, carried)
         created = {path: made.project.files[path].source.text for path in sorted(outside)}
-        return dataclasses.replace(before, project=made.project, carried=carried), dataclasses.replace(made, created=created)
+        after = dataclasses.replace(before, project=made.project, carried=carried)
+        made = dataclasses.replace(made, created=created)
+        after = examples.renewed(after)
+        return examples.fixed(self, after, made, unsafe=unsafe) if self.flags.docs else (after, made)
 
     def _carried(self, made: Fixed, before: Reading) -> Mapping[str, Mapping[str, Carried]]:
         """The scripts that have a module inside, or are to get one: all that import it, or none of them."""
@@ -211,12 +255,14 @@ class Run:
             return ""
         if self.flags.stdin is not None:
             return f"{path} cannot be written beside standard input, which is one file alone"
+        if f"{notebooks.SUFFIX}/" in path:
+            return "its fix needs a module beside it, which the notebook would have to write as well"
         return f"{path} exists already" if path not in read.data and os.path.lexists(self.location(path)) else ""
 
     def left(self, read: Reading, fixed: Fixed) -> Sifted:
         """The findings that a fix would leave; `read` is what would be read then."""
-        sifted = self._sifted(read, fixed.remaining)
-        return sifted._replace(findings=foretold(sifted.findings, read.project, self._found, self.entries))
+        sifted = self._sifted(read, [*fixed.remaining, *examples.findings(self, read)])
+        return sifted._replace(findings=foretold(sifted.findings, read.project, self.found, self.entries))
 
     def marked(self, read: Reading, sifted: Sifted) -> Reading:
         """What would be read with a comment above everything that a human has to do, or to look at before `--unsafe-fixes` does it."""
@@ -225,14 +271,14 @@ class Run:
             source = file.source
             left = (it for it in sifted.findings if it.path == path and it.fact and it.applicability is not SAFE)
             text = mark(source, left)
-            if text != source.text:
+            if text != source.text and not (path in read.notebooks and cells.objection(source.text, text)):
                 marked.append(facts_of(dataclasses.replace(source, text=text)))
         return dataclasses.replace(read, project=read.project.replace(marked))
 
     def changes(self, before: Reading, after: Reading) -> list[Change]:
         """Every file that is not as it was read. New files come first: what is written later may need them."""
         changes = []
-        inside = self._inside(after.project, after.carried) - before.data.keys()
+        inside = self._inside(after.project, after.carried) - before.data.keys() | before.notebooks.keys()
         for path, file in after.project.manifests.items():
             if file.source.text != before.project.manifests[path].source.text:
                 text = file.source.encode(file.source.text)
@@ -242,7 +288,28 @@ class Run:
             if path not in inside and (data is None or self._is_changed(before, after, path)):
                 source = whole.source if (whole := self._whole(after, path)) else file.source
                 changes.append(Change(path, os.path.realpath(self.location(path)), data, source.encode(source.text)))
+        changes += self._in_notebooks(before, after)
+        for path, document in after.documents.items():
+            if path not in after.project.manifests and document.source.text != before.documents[path].source.text:
+                text = document.source.encode(document.source.text)
+                changes.append(Change(path, os.path.realpath(self.location(path)), before.data[path], text))
         return sorted(changes, key=lambda change: (change.before is not None, change.path))
+
+    @staticmethod
+    def encode(before: Reading, source: Source) -> bytes:
+        """The bytes that a file of code has with its text."""
+        notebook = before.notebooks.get(source.path)
+        return source.encode(source.text) if notebook is None else notebooks.written(notebook.data, notebook.edits(source.text))
+
+    def _in_notebooks(self, before: Reading, after: Reading) -> Iterator[Change]:
+        """The changes of notebooks, each with all of its modules."""
+        edits: defaultdict[str, list[notebooks.Change]] = defaultdict(list)
+        for path, notebook in before.notebooks.items():
+            edits[notebook.file] += notebook.edits(after.project.files[path].source.text)
+        for path, made in edits.items():
+            if made:
+                new = notebooks.written(before.data[path], made)
+                yield Change(path, os.path.realpath(self.location(path)), before.data[path], new)
 
     def _is_changed(self, before: Reading, after: Reading, path: str) -> bool:
         if path not in before.project.files:
@@ -264,12 +331,14 @@ class Run:
 
     def unwritten(self, before: Reading, after: Reading, fixed: Fixed, paths: set[str]) -> tuple[Reading, Fixed]:
         """What would be read, and what was fixed, if these files had stayed as they were."""
+        paths = paths | {path for path, notebook in before.notebooks.items() if notebook.file in paths}
         kept = {path: file for path, file in after.project.files.items() if path not in paths}
         stay = {path: before.project.files[path] for path in paths if path in before.project.files}
         beside = {path: (before if path in paths else after).project.manifests[path] for path in after.project.manifests}
         project = Project.link({**kept, **stay}.values(), before.project.packages, beside, before.project.outside)
         carried = {path: one for path, one in after.carried.items() if path not in paths or path in before.carried}
-        return dataclasses.replace(after, project=project, carried=carried), dataclasses.replace(
+        shown = {path: (before if path in paths else after).documents[path] for path in after.documents}
+        return dataclasses.replace(after, project=project, carried=carried, documents=shown), dataclasses.replace(
             fixed,
             created={path: text for path, text in fixed.created.items() if path not in paths},
             applied={path: rules for path, rules in fixed.applied.items() if path not in paths},
@@ -377,7 +446,7 @@ class Run:
         sources = {**read.sources, **{path: whole.source for path, whole in wholes.items()}}
         return Report(
             era=self.era,
-            places=place(findings, sifted.fingerprints, sources, show),
+            places=place(findings, sifted.fingerprints, sources, show, self._notebooks(read)),
             entries=self.entries,
             checked=read.checked,
             seen=tuple(_seen(read, show)),
@@ -386,9 +455,21 @@ class Run:
                 Silenced(show(path), comment.line, comment.rules, comment.reason, number) for path, comment, number in sifted.suppressions
             ),
             baselined=sifted.baselined,
-            least={show(path): self._fail_on(path) for path in {finding.path for finding in findings}},
+            least={
+                show(path if path not in read.notebooks else read.notebooks[path].file): self._fail_on(path)
+                for path in {finding.path for finding in findings}
+            },
             stale=tuple(Stale(show(key.path), key.rule) for key in sifted.stale),
         )
+
+    @staticmethod
+    def _notebooks(read: Reading) -> Mapping[str, Notebook]:
+        """The notebooks as they are with what was made of their code."""
+        edits: defaultdict[str, list[notebooks.Change]] = defaultdict(list)
+        for path, notebook in read.notebooks.items():
+            edits[notebook.file] += notebook.edits(read.project.files[path].source.text)
+        renewed = [new for path, made in edits.items() if made for new in notebooks.read(path, notebooks.written(read.data[path], made))]
+        return {**read.notebooks, **{notebook.path: notebook for notebook in renewed}}
 
     def show(self, path: str) -> str:
         """A path as the user would spell it: absolute if a path was given so, else from the working folder."""
@@ -415,7 +496,8 @@ class Run:
         more = self.unshipped(new, [finding.path]) if new not in project.files and not self.is_inline(finding.path) else []
         return dataclasses.replace(finding, hint="; ".join([finding.hint, *more]))
 
-    def _found(self, project: Project, *without: str) -> list[Finding]:
+    def found(self, project: Project, *without: str) -> list[Finding]:
+        """What the chosen rules find in a project, but for some of them."""
         ignore = (*self.ignore, *without)
         return engine.check(
             project, self.catalog, self._eras, select=self.select, ignore=ignore, aim=self.aim, on_error=self.failures.append
@@ -429,7 +511,7 @@ class Run:
     def _sifted(self, read: Reading, findings: Iterable[Finding]) -> Sifted:
         # What a boundary settles, a comment may have kept before; the comment still says what it said.
         bare = without_boundaries(read.project) if any(map(is_commented, read.sources.values())) else None
-        settled = self._found(bare) if bare is not None else []
+        settled = self.found(bare) if bare is not None else []
         # A file that is gone has no findings; one that is there and was not read may have all of them.
         gone = [path for path in {key.path for key in self.sieve.accepted} if not os.path.lexists(self.location(path))]
         return self.sieve.sift([*read.unreadable, *findings], read.sources, [*read.locations, *gone], settled=settled)
@@ -470,7 +552,7 @@ class Run:
                 data = discover.read(item)
                 if not isinstance(data, Unreadable):
                     yield item, data
-                elif item.path.endswith(discover.SUFFIXES) or not _is_beside(item.path):
+                elif item.path.endswith((*discover.SUFFIXES, notebooks.SUFFIX)) or not _is_beside(item.path):
                     yield data
 
     def _tracked(self) -> frozenset[str] | None:
@@ -527,7 +609,7 @@ def _modules_inside(carried: Mapping[str, Iterable[str]]) -> set[str]:
 
 
 def _is_beside(path: str) -> bool:
-    return manifests.kind_of(path) is not None
+    return path.endswith(_READ) or manifests.kind_of(path) is not None
 
 
 def _linked(project: Project, one: str, other: str) -> bool:
@@ -577,6 +659,7 @@ def _near(path: str, folder: list[str]) -> int:
 def _contents_beside(read: Reading) -> Iterator[bytes]:
     """The files that hold no protocol code, as far as they can be read: they may use names of those that do."""
     for path, location in read.locations.items():
-        if path not in read.project.files and path not in read.project.manifests and path not in read.data:
+        is_code = path.endswith((*discover.SUFFIXES, notebooks.SUFFIX))
+        if is_code and path not in read.project.files and path not in read.project.manifests and path not in read.data:
             with contextlib.suppress(OSError):
                 yield Path(location).read_bytes()

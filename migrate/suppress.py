@@ -6,10 +6,11 @@ import io
 import re
 import tokenize
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
+from . import documents
 from .house import UNUSED, finding
 from .rule import Entry, Finding, Severity
 from .selection import UnknownRule, ids_of
@@ -18,19 +19,24 @@ from .source import Source, Span
 _MARK = "mcp-migrate:"
 _DIRECTIVE = re.compile(r"#\s*mcp-migrate:\s*(?P<word>[\w-]*)\s*(?P<brackets>\[(?P<rules>[^\]]*)\])?")
 _REASON = re.compile(r"\s*--\s*(?P<reason>\S.*?)\s*(?=#\s*mcp-migrate:|$)")
-_PYTHON = (".py", ".pyw", ".pyi")
+_COMMENT = re.compile(r"^([ \t]*)(<!--|\.\.)(?=[ \t]*(?:#[ \t]*)?mcp-migrate:)")
+_PYTHON = (".py", ".pyw", ".pyi", ".ipynb")
 _WORDS = ("ignore", "ignore-file")
 _MARKS = "TODO"  # `fix --mark` writes them
 
 
 class Suppression(NamedTuple):
-    """One comment. `rules` is spelled as in the comment; None stands for all. `reason` is what stands behind its `--`."""
+    """One comment. `rules` is spelled as in the comment; None stands for all. `reason` is what stands behind its `--`.
+
+    It counts for the lines from its own to `last`: one above an example of a document counts for all of that.
+    """
 
     span: Span
     line: int
     rules: tuple[str, ...] | None
     whole_file: bool
     reason: str = ""
+    last: int = 0
 
 
 class Stray(NamedTuple):
@@ -79,7 +85,7 @@ def judge(
         return {
             (suppression, spelling)
             for suppression in suppressions
-            if suppression.whole_file or suppression.line in lines
+            if suppression.whole_file or any(suppression.line <= line <= max(suppression.line, suppression.last) for line in lines)
             for spelling in _spellings(suppression)
             if spelling == "" or found.rule in spelled[spelling]
         }
@@ -87,8 +93,15 @@ def judge(
     by = [silencing(found) for found in findings]
     used = set[tuple[Suppression, str]]().union(*by, *map(silencing, settled))
     kept = [found for found, comments in zip(findings, by, strict=True) if not comments]
-    unused = [_stray(entries[UNUSED], source, directive) for directive in directives if isinstance(directive, Stray)]
+    is_told = _is_told(source)
+    unused = [
+        _stray(entries[UNUSED], source, directive)
+        for directive in directives
+        if isinstance(directive, Stray) and is_told(source.position(directive.span.start).line)
+    ]
     for suppression in suppressions:
+        if not is_told(suppression.line):
+            continue
         idle = [
             spelling
             for spelling in _spellings(suppression)
@@ -111,6 +124,7 @@ def _directives(source: Source) -> Iterator[Suppression | Stray]:
     """What the comments of a file say to us, in order; text in strings does not count."""
     if not is_commented(source):
         return
+    ends = _examples(source)
     for token in _comments(source):
         for found in _DIRECTIVE.finditer(token.string):
             reason = _REASON.match(token.string, found.end())
@@ -119,7 +133,8 @@ def _directives(source: Source) -> Iterator[Suppression | Stray]:
             span = Span(start, start + len(found[0].rstrip().encode("utf-8")))
             if found["word"] in _WORDS:
                 rules = None if found["brackets"] is None else tuple(name for part in found["rules"].split(",") if (name := part.strip()))
-                yield Suppression(span, line, rules, found["word"] == "ignore-file", reason["reason"] if reason else "")
+                told = reason["reason"] if reason else ""
+                yield Suppression(span, line, rules, found["word"] == "ignore-file", told, ends.get(line, line))
             elif found["word"] != _MARKS:
                 yield Stray(span, found["word"])
 
@@ -143,10 +158,35 @@ def _marks(source: Source) -> Iterator[tokenize.TokenInfo]:
     """The comments of files without Python: our own word is proof enough of one, also in the `<!-- # ... -->` of a document."""
     for number in range(1, len(source.line_starts) + 1):
         line = source.line(number)
+        if documents.is_document(source.path):
+            # A comment of the document itself: it is told as one of Python that begins at the same place.
+            line = _COMMENT.sub(lambda found: found[1] + "#".ljust(len(found[2])), line)
         if _MARK in line and "#" in line:
             at = line.rindex("#", 0, line.index(_MARK)) if "#" in line[: line.index(_MARK)] else 0
             text = line[at:].removesuffix("-->").rstrip()
             yield tokenize.TokenInfo(tokenize.COMMENT, text, (number, at), (number, len(line)), line)
+
+
+def _examples(source: Source) -> Mapping[int, int]:
+    """The lines of comments that stand above an example of a document, with nothing between; each with the last line of that."""
+    if not documents.is_document(source.path):
+        return {}
+    ends = {}
+    for block in documents.blocks(source):
+        row = block.first - 1
+        while row and (not (line := source.line(row)).strip() or _COMMENT.match(line)):
+            if line.strip():
+                ends[row] = block.last
+            row -= 1
+    return ends
+
+
+def _is_told(source: Source) -> Callable[[int], bool]:
+    """Tells of a line whether a comment on it is one: documents may speak of such comments, outside of their examples."""
+    if not documents.is_document(source.path):
+        return lambda line: True
+    blocks = [(block.first, block.last) for block in documents.blocks(source)]
+    return lambda line: _COMMENT.match(source.line(line)) is not None or any(first <= line <= last for first, last in blocks)
 
 
 def _spellings(suppression: Suppression) -> tuple[str, ...]:

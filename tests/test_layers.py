@@ -23,7 +23,11 @@ LAYERS: dict[str, set[str]] = {
     "source": set(),
     "facts": {"source"},
     "sdk": {"source", "facts"},
-    "manifests": {"source", "facts"},
+    # The code of notebooks and documents, which is read as modules, and goes back where it stood.
+    "cells": {"source", "facts"},
+    "documents": {"source", "facts", "cells", "scope", "rewrite.edits"},
+    "notebooks": {"source", "facts", "cells"},
+    "manifests": {"source", "facts", "cells", "documents"},
     "locks": set(),
     "project": {"source", "facts", "sdk", "manifests"},
     "rule": {"source", "facts.model"},
@@ -63,7 +67,7 @@ LAYERS: dict[str, set[str]] = {
     "guide": {"catalog", "facts.model", "project"},
     "selection": {"rule"},
     "bystanders": set(),
-    "accept": TREE | {"facts", "scope", "bystanders"},
+    "accept": TREE | {"facts", "scope", "bystanders", "cells"},
     "needed": TREE | {"facts", "project", "rewrite.imports", "rule", "scope"},
     "engine": CHECK | {"project", "manifests", "catalog", "selection", "accept", "bystanders", "needed", "rewrite", "scope"},
     "pieces": {"source"},
@@ -77,7 +81,7 @@ LAYERS: dict[str, set[str]] = {
     "forecast": {"source", "facts.model", "rule", "project"},
     "unimportable": {"facts.model", "rule", "project", "sdk"},
     "house": {"source", "rule"},
-    "suppress": {"source", "rule", "house", "selection"},
+    "suppress": {"source", "rule", "house", "selection", "documents"},
     "baseline": {"source", "rule"},
     "mark": {"source", "rule"},
     "config": {"rule"},
@@ -85,8 +89,9 @@ LAYERS: dict[str, set[str]] = {
     "rules": CHECK | {"rewrite", "rules", "sdk"},
     "cli": {"*"},
     "terminal": {"baseline", "config", "discover", "selection", "worktree", "report"},  # the errors that its users can act on
+    "examples": {"*"},  # what a run asks for with each document; it writes nothing either
     "run": {"*"},  # what `cli` asks for in one word; it reads the disk and writes nothing
-    "reading": CHECK | {"discover", "house", "manifests", "project", "feeders", "inline", "sdk"},
+    "reading": CHECK | {"discover", "house", "manifests", "project", "feeders", "inline", "sdk", "documents", "notebooks"},
     "inline": {"source", "facts", "rewrite.edits", "rewrite.module"},
     "feeders": {"facts", "project"},
     "sieve": {"source", "rule", "baseline", "house", "suppress"},

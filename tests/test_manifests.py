@@ -71,7 +71,7 @@ def fixed(path: str, text: str, code: str = SERVER, **others: str) -> str:
         ("notes.txt", None),
         ("package.json", None),
         ("data/values.yml", None),
-        ("Dockerfile.md", None),
+        ("Dockerfile.md", Kind.PAGE),
         ("server.py", None),
     ],
 )

@@ -340,7 +340,8 @@ def test_json_tells_everything_about_a_finding():
     first = json.loads(json_report.render(BOTH))["findings"][0]
     assert first == {
         "rule": "MCP103", "name": "ping", "severity": "error", "applicability": "safe", "message": "`ping` is gone", "hint": "",
-        "path": "app/server.py", "line": 2, "column": 18, "end_line": 2, "end_column": 24, "fix": True, "fingerprint": "mark1",
+        "path": "app/server.py", "cell": None, "line": 2, "column": 18, "end_line": 2, "end_column": 24, "fix": True,
+        "document": False, "fingerprint": "mark1",
     }  # fmt: skip
 
 

@@ -34,6 +34,7 @@ def test_the_rule_finds_what_is_marked_and_nothing_else(case: Case, era: Era) ->
 def test_fix_makes_exactly_this_text_and_leaves_what_is_marked(case: Case, era: Era) -> None:
     fixed = engine.fix(link(case.before()), CATALOG, era, select=[case.rule])
     assert fixed.dropped == ()
+    assert not fixed.created or next(entry for entry in ENTRIES if entry.name == case.rule).module
     assert texts(fixed) == {path: plain(text) for path, text in case.after(era).items()}
     remaining = sorted((mark.path, mark.line) for mark in marks(case.after(era), era))
     assert [(mark.path, mark.line) for mark in found(fixed.project, fixed.remaining)] == remaining

@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from enum import Enum
 
+from .. import documents
 from ..facts.borrowed import BORROWED
 from ..facts.model import Fact, FileFacts, Remark, Requirement
 from ..source import Source
@@ -35,6 +36,7 @@ class Kind(Enum):
     UPDATES = "updates"
     COMMANDS = "commands"
     DOCUMENT = "document"
+    PAGE = "page"  # a document of which only the settings of clients are read
     VARIABLES = "variables"
 
 
@@ -89,7 +91,9 @@ def kind_of(path: str) -> Kind | None:
     if name.endswith((".txt", ".in", ".pip", ".md", ".rst", ".mdx")):
         if _REQUIREMENTS.fullmatch(name) or (f"/{path}".endswith(f"/requirements/{name}") and name.endswith((".txt", ".in"))):
             return Kind.REQUIREMENTS
-        return Kind.DOCUMENT if _DOCUMENT.fullmatch(name) else None
+        if _DOCUMENT.fullmatch(name):
+            return Kind.DOCUMENT
+        return Kind.PAGE if documents.is_document(name) and not documents.tells_of_past(name) else None
     if name.endswith(_YAML):
         if any(folder in f"/{path}" for folder in _CI) or _COMPOSE.fullmatch(name):
             return Kind.COMMANDS
@@ -112,6 +116,8 @@ def may_ask(path: str, data: bytes) -> bool:
     """Whether a file may say something about the SDK, or what an installation of it brings along."""
     if len(data) > MAX_SIZE:
         return False
+    if kind_of(path) is Kind.PAGE:
+        return b'"sse"' in data and b'"mcpServers"' in data
     if any(word in data for word in _WORDS):
         return True
     return installs(path) and any(word in data for word in _BORROWED)
@@ -166,12 +172,17 @@ def _readers(kind: Kind | None, name: str) -> Iterable[Callable[[Source], Iterab
 
             yield lambda source: settings.read_updates(source.text)
         case Kind.DOCUMENT:
-            from . import settings
+            from . import pages
 
-            yield lambda source: settings.read_examples(source.text)
+            yield pages.examples
             yield from _commands()
+            yield from _entries()
+        case Kind.PAGE:
+            yield from _entries()
         case Kind.COMMANDS:
             yield from _commands()
+            if name.endswith(".json"):
+                yield from _entries()
         case Kind.VARIABLES:
             from . import commands
 
@@ -182,6 +193,12 @@ def _commands() -> Iterable[Callable[[Source], Iterable[Fact]]]:
     from . import commands
 
     yield lambda source: commands.read(source.text, source.path)
+
+
+def _entries() -> Iterable[Callable[[Source], Iterable[Fact]]]:
+    from . import pages
+
+    yield lambda source: pages.entries(source.text)
 
 
 def objection(before: FileFacts, after: FileFacts, edited: frozenset[int]) -> str | None:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..facts.model import Fact
+from .. import cells
+from ..facts.model import Fact, Requirement
 from ..source import Source
 
 _MARK = b"# /// script"
+_NOTEBOOK = ".ipynb"
 
 
 def inside(source: Source) -> Iterator[Fact]:
@@ -17,3 +19,14 @@ def inside(source: Source) -> Iterator[Fact]:
         from . import script
 
         yield from script.setup(source) if is_setup else script.block(source)
+    if source.path.endswith(_NOTEBOOK) and b" install" in source.utf8:
+        yield from _commands(source)
+
+
+def _commands(source: Source) -> Iterator[Requirement]:
+    """What the commands of a notebook install, as `%pip install mcp`: none that stands in its code."""
+    from . import commands
+
+    for fact in commands.read(source.text, source.path):
+        if isinstance(fact, Requirement) and cells.lead(source.line(source.position(fact.span.start).line)):
+            yield fact

@@ -1,4 +1,4 @@
-"""YAML files with lists of requirements, update bots, and the examples of a document."""
+"""YAML files with lists of requirements, and update bots."""
 
 from __future__ import annotations
 
@@ -14,8 +14,6 @@ from .entries import Where, requirement
 from .offsets import Offsets
 
 _Loader: type = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-_EXAMPLE = re.compile(r"(?m)^[ \t]*(?:from|import)[ \t]+(?P<module>mcp\.server\.fastmcp)\b[^\r\n]*")
-_FENCE = re.compile(r"(?ms)^(?P<indent>[ \t]*)```[ \t]*(?:python|py)\b[^\n]*\n(?P<body>.*?)^[ \t]*```")
 
 
 class Unread(ValueError):
@@ -65,16 +63,6 @@ def read_updates(text: str) -> Iterator[Fact]:
                     node = held.get("dependency-name")
                     if isinstance(node, yaml.ScalarNode) and node.value == "mcp":
                         yield Remark(Span(offset(node.start_mark.index), offset(node.end_mark.index)), "held-back", text="mcp")
-
-
-def read_examples(text: str) -> Iterator[Fact]:
-    """Code in a document that imports what mcp 2 has no more."""
-    offset = Offsets(text)
-    for fence in _FENCE.finditer(text):
-        for found in _EXAMPLE.finditer(fence["body"]):
-            start = fence.start("body") + found.start("module")
-            around = Span(offset(fence.start("body")), offset(fence.end("body")))
-            yield Remark(Span(offset(start), offset(start + len(found["module"]))), "example", text=found["module"], around=around)
 
 
 def _listed(text: str, node: yaml.SequenceNode, where: Where) -> Iterator[Requirement]:

@@ -12,4 +12,4 @@ def render(report: Report) -> str:
 
 def _line(place: Place) -> str:
     applicability = place.applicability.word
-    return visible(f"{place.path}:{place.line}:{place.column}: {place.rule} [{applicability}] {place.message}")
+    return visible(f"{place.spot}: {place.rule} [{applicability}] {place.message}")

@@ -14,15 +14,16 @@ def render(report: Report) -> str:
 
 
 def _command(place: Place) -> str:
+    start, end = place.in_file
     properties = {
         "file": place.path,
-        "line": str(place.line),
-        "endLine": str(place.end_line),
+        "line": str(start.line),
+        "endLine": str(end.line),
         "title": f"{place.rule} {place.name}",
     }
     # Columns make sense to GitHub only inside of one line.
-    if place.line == place.end_line:
-        properties |= {"col": str(place.column), "endColumn": str(place.end_column)}
+    if start.line == end.line:
+        properties |= {"col": str(start.column), "endColumn": str(end.column)}
     fields = ",".join(f"{key}={_property(value)}" for key, value in properties.items())
     text = f"{place.message}; {place.hint}" if place.hint else place.message
     return f"::{_COMMANDS[place.severity]} {fields}::{_data(text)}"

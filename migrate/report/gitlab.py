@@ -28,5 +28,5 @@ def _issue(place: Place, entry: Entry | None) -> dict[str, Any]:
         "categories": ["Compatibility"],
         "fingerprint": place.fingerprint,
         "severity": _SEVERITIES[place.severity],
-        "location": {"path": place.path, "lines": {"begin": place.line, "end": place.end_line}},
+        "location": {"path": place.path, "lines": {"begin": place.in_file[0].line, "end": place.in_file[1].line}},
     }

@@ -77,6 +77,6 @@ def _left(report: Report) -> Iterator[str]:
     yield "## Left to you\n"
     yield "No edit does these for you; `mcp-migrate explain RULE` says why, and what to write instead.\n"
     for rule, places in sorted(by_rule.items()):
-        where = some((f"{visible(place.path)}:{place.line}" for place in places), most=5)
+        where = some((visible(place.line_of) for place in places), most=5)
         yield f"- **{rule}** {report.entries[rule].title}: {where}"
     yield ""

@@ -59,10 +59,12 @@ def _finding(place: Place) -> dict[str, Any]:
         "message": place.message,
         "hint": place.hint,
         "path": place.path,
+        "cell": place.cell,
         "line": place.line,
         "column": place.column,
         "end_line": place.end_line,
         "end_column": place.end_column,
         "fix": place.fix,
+        "document": place.document,
         "fingerprint": place.fingerprint,
     }

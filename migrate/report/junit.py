@@ -37,7 +37,7 @@ def render(report: Report) -> str:
 
 def _add(suite: xml.Element, place: Place, fail_on: Severity | None) -> None:
     path = visible(place.path)
-    name = f"{place.rule} {place.name} ({place.line}:{place.column})"
+    name = f"{place.rule} {place.name} ({place.spot.removeprefix(f'{place.path}:')})"
     case = xml.SubElement(suite, "testcase", name=name, classname=path)
     message = visible(f"{place.message}; {place.hint}" if place.hint else place.message)
     if fail_on is None or place.severity < fail_on:
@@ -45,7 +45,10 @@ def _add(suite: xml.Element, place: Place, fail_on: Severity | None) -> None:
         return
     failure = xml.SubElement(case, "failure", type=place.severity.word, message=message)
     code = "".join(f"\n  {visible(line)}" for line in place.lines)
-    failure.text = f"{path}:{place.line}:{place.column}{code}\n{_REMEDIES[place.applicability]}"
+    remedy = _REMEDIES[place.applicability]
+    if place.document:
+        remedy = remedy.replace("fix", "fix --docs", 1)
+    failure.text = f"{visible(place.spot)}{code}\n{remedy}"
 
 
 def _count(element: xml.Element) -> None:

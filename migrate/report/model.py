@@ -8,11 +8,15 @@ from __future__ import annotations
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import NamedTuple
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+from typing import TYPE_CHECKING, NamedTuple
 
 from ..rule import Applicability, Entry, Era, Finding, Severity
 from ..source import Position, Source
+
+if TYPE_CHECKING:
+    from ..notebooks import Notebook
 
 # A frame shows what a finding is about; a class of 200 lines would hide the rest of the report.
 MAX_FRAME = 6
@@ -38,6 +42,25 @@ class Place:
     end_column: int
     lines: tuple[str, ...]
     fingerprint: str
+    cell: int | None = None  # of a notebook, from 1 on; `line` and `column` are inside of it
+    raw: tuple[Position, Position] | None = None  # where it stands in the file of the notebook
+    document: bool = False  # whether it is about an example in a document
+
+    @property
+    def line_of(self) -> str:
+        """The line in words, with its path."""
+        cell = "" if self.cell is None else f"cell {self.cell}:"
+        return f"{self.path}:{cell}{self.line}"
+
+    @property
+    def spot(self) -> str:
+        """The place in words, with its path."""
+        return f"{self.line_of}:{self.column}"
+
+    @property
+    def in_file(self) -> tuple[Position, Position]:
+        """Where it begins and ends in the file, for programs that open this themselves."""
+        return self.raw or (Position(self.line, self.column), Position(self.end_line, self.end_column))
 
     @property
     def fix(self) -> bool:
@@ -110,10 +133,16 @@ def place(
     fingerprints: Iterable[str],
     sources: Mapping[str, Source],
     show: Callable[[str], str],
+    notebooks: Mapping[str, Notebook] = MappingProxyType({}),
 ) -> tuple[Place, ...]:
     """Findings as places, sorted by path and position. `show` says how the user would spell a path."""
-    places = [_place(finding, mark, sources.get(finding.path), show) for finding, mark in zip(findings, fingerprints, strict=True)]
-    return tuple(sorted(places, key=lambda it: (it.path, it.line, it.column, it.end_line, it.end_column, it.rule, it.message)))
+    places = [
+        _in_cell(_place(finding, mark, sources.get(finding.path), show), notebooks.get(finding.path), show)
+        for finding, mark in zip(findings, fingerprints, strict=True)
+    ]
+    return tuple(
+        sorted(places, key=lambda it: (it.path, it.cell or 0, it.line, it.column, it.end_line, it.end_column, it.rule, it.message))
+    )
 
 
 def stale(report: Report, limit: int = 3) -> str:
@@ -152,6 +181,26 @@ def _place(finding: Finding, fingerprint: str, source: Source | None, show: Call
         end_column=end.column,
         lines=lines,
         fingerprint=fingerprint,
+        document=finding.document,
+    )
+
+
+def _in_cell(place: Place, notebook: Notebook | None, show: Callable[[str], str]) -> Place:
+    """A place of a notebook's code, which is one module, in its cell."""
+    if notebook is None:
+        return place
+    start = notebook.place(Position(place.line, place.column))
+    end = notebook.place(Position(place.end_line, place.end_column))
+    return replace(
+        place,
+        path=show(notebook.file),
+        cell=start.cell,
+        line=start.position.line,
+        column=start.position.column,
+        end_line=end.position.line,
+        end_column=end.position.column,
+        lines=tuple(notebook.shown(line) for line in place.lines),
+        raw=(start.raw, end.raw),
     )
 
 

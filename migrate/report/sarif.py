@@ -59,6 +59,7 @@ def _rule(entry: Entry) -> dict[str, Any]:
 
 
 def _result(place: Place, index: int) -> dict[str, Any]:
+    start, end = place.in_file
     return {
         "ruleId": place.rule,
         "ruleIndex": index,
@@ -69,10 +70,10 @@ def _result(place: Place, index: int) -> dict[str, Any]:
                 "physicalLocation": {
                     "artifactLocation": {"uri": _uri(place.path)},
                     "region": {
-                        "startLine": place.line,
-                        "startColumn": place.column,
-                        "endLine": place.end_line,
-                        "endColumn": place.end_column,
+                        "startLine": start.line,
+                        "startColumn": start.column,
+                        "endLine": end.line,
+                        "endColumn": end.column,
                     },
                 }
             }
@@ -84,7 +85,10 @@ def _result(place: Place, index: int) -> dict[str, Any]:
 
 def _sentences(place: Place) -> str:
     said = f"{place.message}; {place.hint}" if place.hint else place.message
-    return f"{said[:1].upper()}{said[1:].rstrip('.')}. {_REMEDY[place.applicability]}"
+    remedy = _REMEDY[place.applicability]
+    if place.document:
+        remedy = remedy.replace("fix", "fix --docs", 1)
+    return f"{said[:1].upper()}{said[1:].rstrip('.')}. {remedy}"
 
 
 def _uri(path: str) -> str:

@@ -180,7 +180,7 @@ def _place(place: Place, summary: Summary) -> str:
         out = "`fix` does it"
     not_fixed = f" (not fixed: {visible(reason)})" if reason else ""
     way_out = f" Way out: {visible(out).rstrip('.')}." if out else ""
-    return f"- [ ] `{visible(place.path)}:{place.line}` {place.rule} {place.name}: {visible(place.message)}.{not_fixed}{way_out}"
+    return f"- [ ] `{visible(place.line_of)}` {place.rule} {place.name}: {visible(place.message)}.{not_fixed}{way_out}"
 
 
 def _fine(summary: Summary) -> Iterator[str]:

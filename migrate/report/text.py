@@ -28,6 +28,12 @@ _EDGE = "bright_blue"  # plain blue is hard to read on black
 FIXES = {"always": "fix", "sometimes": "some fixes", "never": "no fix"}  # whether a rule has a fix
 _REMEDIES = {Applicability.SAFE: "fix is safe", Applicability.UNSAFE: "fix needs --unsafe-fixes", Applicability.MANUAL: "by hand"}
 
+_IN_DOCUMENTS = {
+    Applicability.SAFE: "fix needs --docs",
+    Applicability.UNSAFE: "fix needs --docs --unsafe-fixes",
+    Applicability.MANUAL: "by hand",
+}
+
 
 @dataclass(frozen=True, slots=True)
 class Glyphs:
@@ -165,7 +171,7 @@ def _finding(place: Place, look: Look, *, more: bool) -> Iterator[Line]:
     side: Piece = (f"{'':{margin}}{glyphs.side}", _EDGE)
     title = [(f"{place.severity.word}[{place.rule}]", _STYLES[place.severity]), (f" {visible(place.message)}", "bold")]
     yield from _broken(title, look, 2)
-    yield [(f"{'':{margin}}{glyphs.head} ", _EDGE), (visible(f"{place.path}:{place.line}:{place.column}"), "")]
+    yield [(f"{'':{margin}}{glyphs.head} ", _EDGE), (visible(place.spot), "")]
     if any(line.strip() for line in place.lines):
         if glyphs.gap:
             yield [side]
@@ -173,7 +179,8 @@ def _finding(place: Place, look: Look, *, more: bool) -> Iterator[Line]:
             yield [(f"{number:>{margin}}{glyphs.side}", _EDGE), (marker, _STYLES[place.severity]), (text, "")]
             if carets:
                 yield [side, (carets, _STYLES[place.severity])]
-    remedy = (_REMEDIES[place.applicability], _TRUST[place.applicability])
+    remedies = _IN_DOCUMENTS if place.document else _REMEDIES
+    remedy = (remedies[place.applicability], _TRUST[place.applicability])
     hint = f": {visible(place.hint)}" if place.hint else ""
     foot = (f"{'':{margin}}{glyphs.more if more else glyphs.foot} ", _EDGE)
     yield from _broken([foot, remedy, (hint, "")], look, margin + 4)
@@ -273,7 +280,8 @@ def _summary(report: Report, most: int) -> Iterator[Line]:
 
 
 def _next_steps(report: Report, most: int) -> Iterator[Line]:
-    counts = report.by_applicability
+    counts = Counter(place.applicability for place in report.places if not place.document)
+    shown = Counter(place.applicability for place in report.places if place.document)
     safe, unsafe = counts[Applicability.SAFE], counts[Applicability.UNSAFE]
     how = " without --paths" if report.held else ""
     if safe:
@@ -281,6 +289,9 @@ def _next_steps(report: Report, most: int) -> Iterator[Line]:
         yield [(f"  `mcp-migrate fix`{how} would settle {safe}{more}.", "green")]
     elif unsafe:
         yield [(f"  `mcp-migrate fix --unsafe-fixes`{how} would settle {unsafe}.", "green")]
+    if number := shown[Applicability.SAFE]:
+        yield [(f"  `mcp-migrate fix --docs`{how} would settle {number}{' more' if safe else ''} in examples of documents.", "green")]
+    counts += shown
     if counts[Applicability.MANUAL]:
         by_rule = Counter(f"{place.rule}{_TIE}{place.name}" for place in report.places if not place.fix)
         rules = some((f"{rule}{_TIE}({number})" for rule, number in sorted(by_rule.items())), most)
