@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 # What brought the packages along: the SDK, or what needs it.
 _BRINGING = (SDK, *STANDALONE)
 # The lists that a package can be put into, the best first: for the program itself, and for its tests.
-_ORDER = {
+_ORDER: dict[tuple[str, ...], tuple[Place, ...]] = {
     _BRINGING: (Place.DEPENDENCY, Place.EXTRA),
     ("pytest", "pytest-asyncio", "pytest-django"): (Place.GROUP, Place.EXTRA, Place.DEPENDENCY),
 }
