@@ -34,6 +34,9 @@ USES = (
     b"_app(", b".settings.", b".run(", b"call_tool", b"get_context", b"request_context", b"request_handlers", b".list_tools",
     b".list_resources", b".list_resource_templates", b".list_prompts", b".get_prompt", b".read_resource", b".root", b".uri.",
     *(f".{name}".encode() for name in sorted(FIELDS)),
+    # The same of `fastmcp`.
+    b".fn(", b".get_tools(", b".get_resources(", b".mount(", b".import_server(", b"as_proxy(", b".set_state(", b".get_state(",
+    b".remove_tool(", b".add_middleware(",
 )  # fmt: skip
 """What a file has to hold to do something with values of the SDK, without a word of the SDK."""
 
@@ -102,5 +105,28 @@ NEAR: Mapping[str, bytes] = {
     "message": b"Timed out while waiting",
 }
 """Names that are too common to be looked for everywhere, each with a word that has to stand in the file as well."""
+
+STANDALONE = "fastmcp"
+"""The package of that name, which is no part of the SDK."""
+WANTED_OF_STANDALONE = frozenset(
+    {
+        "AWSCognitoProvider", "Auth0Provider", "AuthKitProvider", "AzureProvider", "Client", "DescopeProvider", "DiscordProvider",
+        "FastMCP", "FastMCPProxy", "MessageHandler", "OAuthProxy", "OIDCProxy",
+        "GitHubProvider", "GoogleProvider", "Middleware", "OAuth", "OCIProvider", "OpenAPIProvider",
+        "SSETransport", "ScalekitProvider", "StreamableHttpTransport", "SupabaseProvider", "WorkOSProvider",
+        "_call_tool_mcp", "_get_prompt_mcp", "_list_prompts_mcp", "_list_resource_templates_mcp", "_list_resources_mcp", "_list_tools_mcp",
+        "_mcp_call_tool", "_mcp_get_prompt", "_mcp_list_prompts", "_mcp_list_resources", "_mcp_list_tools", "_mcp_read_resource",
+        "_mounted_servers", "_read_resource_mcp", "_call_tool", "_deprecated_settings",
+        "_read_resource", "add_tool_transformation", "as_proxy", "call_tool_mcp", "cancel_task",
+        "disable", "enable", "enabled", "fn", "from_fastapi", "from_function", "from_openapi", "from_tool", "get_prompts",
+        "get_resource_template", "get_resource_templates", "get_resources", "get_state", "get_task_result", "get_task_status", "get_tool",
+        "get_tools", "http_app", "import_server", "initialize_result", "list_tasks", "mount", "ping", "remove_tool",
+        "remove_tool_transformation", "run_async", "run_http_async", "sample", "sample_step", "serializer", "session", "session_id",
+        "set_state", "to_mcp_tool",
+    }
+)  # fmt: skip
+"""Names by which uses of it are looked for, in projects that import it."""
+OF_COMPONENTS = frozenset({"description", "name", "parameters", "read", "render", "tags", "uri"})
+"""Names that are asked for only where they are read of a function that has a decorator, or of what is imported."""
 
 WANTED = FIELDS | CLASSES | METHODS | NEAR.keys()
