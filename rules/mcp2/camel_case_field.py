@@ -8,8 +8,9 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from ...facts.model import Symbol, SymbolUse
+from ...rewrite import compat
 from ...rewrite.edits import Edit
-from ...rule import Applicability, Context, Finding
+from ...rule import Applicability, Context, Finding, Import, NewFile
 from ...sdk import guards
 from ...sdk.symbols import UNKNOWN
 from ...sdk.types import Instance, members
@@ -58,6 +59,34 @@ def fix(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit]:
         text = ctx.module.text(node.args[1])
         if text[1:-1] == name:
             yield Edit(Span(span.start + 1, span.end - 1), new)
+
+
+def keep(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit | Import | NewFile]:
+    """The field is asked for by its name in the protocol."""
+    _, _, name = str(fact.key).rpartition(".")
+    node, module = ctx.module.at(fact.span), ctx.module
+    if compat.obstacle(ctx) or fact.use is SymbolUse.PATTERN:
+        return
+    above = module.parents.get(node) if node is not None else None
+    match node:
+        case ast.Attribute(value=value, ctx=ast.Load()) if not isinstance(above, ast.Delete):
+            start, end = module.span(value)
+            # What stands between the dot and the name goes, where nobody has said anything there.
+            if "#" in module.source.slice(Span(end, module.span(node).end)):
+                return
+            yield Edit(Span(start, start), f"{compat.NAME}.field(")
+            yield Edit(Span(end, module.span(node).end), f', "{name}")')
+        case ast.Attribute(value=value, ctx=ast.Store()) if isinstance(above, ast.Assign) and above.targets == [node]:
+            start, end = module.span(value)
+            stop = module.span(above.value)
+            yield Edit(Span(start, start), f"{compat.NAME}.set_field(")
+            yield Edit(Span(end, stop.start), f', "{name}", ')
+            yield Edit(Span(stop.end, stop.end), ")")
+        case ast.Call(func=ast.Name(id="getattr" | "hasattr" as asks), args=[_, ast.Constant(), *_], keywords=[]):
+            yield Edit(module.span(node.func), f"{compat.NAME}.{'field' if asks == 'getattr' else 'has_field'}")
+        case _:
+            return
+    yield from compat.needs(ctx, fact.span, "fields")
 
 
 def _is_for_both(fact: Symbol, name: str, ctx: Context) -> bool:

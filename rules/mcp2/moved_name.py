@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from ...facts.model import Symbol, SymbolUse
+from ...rewrite import compat
 from ...rewrite.edits import Edit
-from ...rewrite.lines import next_line
-from ...rule import Applicability, Context, Entry, Finding, Import
+from ...rewrite.lines import indent_of, next_line
+from ...rule import Applicability, Context, Either, Entry, Finding, Import, NewFile
 from ...sdk import stars
 from ...source import Span
 
@@ -88,6 +89,68 @@ def fix(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit | Import]:
             yield from _named(fact, new, ctx)
         case SymbolUse.IMPORT:
             yield from _imported(fact, new, tree, ctx)
+
+
+def keep(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit | Import | Either | NewFile]:
+    """A name that both releases have, or one guard that takes it from either; the file goes on to use its own name for it."""
+    from ...rewrite import imports, renames
+
+    assert isinstance(fact.key, str)
+    api, module = ctx.sdk.api, ctx.module
+    node = module.at(fact.span)
+    if fact.use is SymbolUse.NAME and isinstance(node, ast.Attribute):
+        here = _place(fact.key, api)
+        new = _successor(here, api, ctx.entry)
+        if new is None or not new.name:
+            return
+        if _canonical(here, api) == compat.SERVER and compat.has_server(ctx.project) and not compat.obstacle(ctx):
+            yield from compat.called(ctx, fact.span, "FastMCP")
+        elif _is_old(new, api):
+            yield from _named(fact, new, ctx)
+        elif not any(one.target != here.dotted for scope in module.scopes.values() for one in scope.bindings.get(here.name, ())):
+            yield Edit(fact.span, here.name)
+            yield Either(Import(*new), Import(*here), here.name)
+        return
+    statement = module.parents.get(node) if node is not None else None
+    if not isinstance(node, ast.alias) or not isinstance(statement, ast.ImportFrom) or statement.module is None or statement.level:
+        return
+    others = [file for path, file in ctx.project.files.items() if path != ctx.file.source.path]
+    plain, guarded = [], []
+    for one in statement.names:
+        here = Place(statement.module, one.name)
+        there = _successor(here, api, ctx.entry)
+        if there is None or there == here or {here.dotted, _canonical(here, api)} & {*ctx.entry.data["elsewhere"]}:
+            continue
+        if _canonical(here, api) == compat.SERVER and compat.has_server(ctx.project):
+            if not compat.obstacle(ctx):
+                plain.append(renames.Move(one, compat.place(ctx), "FastMCP"))
+                yield from compat.files(ctx, "server")
+        elif _is_old(there, api):
+            plain.append(renames.Move(one, there.module, there.name))
+        else:
+            local = one.asname or one.name
+            shared = renames.is_shared(local, [one], module, ctx.sdk.inference, others) or not any(ctx.sdk.inference.uses(one, module))
+            guarded.append((one, Either(Import(*there), Import(*here), local, exported=shared)))
+    if module.parents.get(statement) is module.tree:
+        gone = [alias for alias, _ in guarded]
+        yield from renames.moved(statement, plain, tree, module, ctx.sdk.inference, others, also=gone, anew=True)
+        yield from (need for _, need in guarded)
+        return
+    # Elsewhere the guard stands where the import stood.
+    yield from renames.moved(statement, plain, tree, module, ctx.sdk.inference, others)
+    if guarded and not plain:
+        needs = [(tuple(need.new), tuple(need.old), need.local) for _, need in guarded]
+        kept = [module.text(one) for one in statement.names if one not in [alias for alias, _ in guarded]]
+        start = module.span(statement).start
+        indent = indent_of(module.source, start)
+        text = imports.written(needs, module.source.newline, indent).removesuffix(module.source.newline)[len(indent) :]
+        rest = f"from {statement.module} import {', '.join(kept)}{module.source.newline}{indent}" if kept else ""
+        yield Edit(module.span(statement), rest + text)
+
+
+def _is_old(new: Place, api: Api) -> bool:
+    """Whether the older release has the newer name as well."""
+    return new.module.partition(".")[0] != "mcp" or (api.was(new.module, new.name) if new.name else new.module in api.old["modules"])
 
 
 def _star(fact: Symbol, star: str, ctx: Context) -> Iterator[Finding]:
