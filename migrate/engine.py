@@ -583,8 +583,11 @@ class _Fixing:
         others = (other for path, other in self.project.files.items() if path != source.path)
         if objection := self.acceptance.objection(file, tree, others):
             return objection
+        after = read(source)
+        if self.aim is Aim.BOTH and self.project.sdk is not None and (lacking := self.project.sdk.lacks(file, after)):
+            return f"mcp 1 has no `{lacking}`"
         self.trees[source.path] = tree
-        return read(source)
+        return after
 
     def _with_imports(self, source: Source, groups: Sequence[_Group]) -> Source:
         needs = {need for group in groups for need in group.imports}

@@ -96,6 +96,15 @@ def taken(fact: Symbol, function: str, tree: Tree, ctx: Context) -> Iterator[Edi
             yield from files(ctx, PARTS[function])
 
 
+def quoted(name: str, node: ast.AST, ctx: Context) -> str | None:
+    """A text of the code; inside of another one its quotes are others, and there are none that fit into two."""
+    outer = [above for above in ctx.module.around(node) if isinstance(above, ast.JoinedStr)]
+    if not outer:
+        return f'"{name}"'
+    marks = {ctx.module.text(one).lstrip("rRfFbBuU")[:1] for one in outer}
+    return f"'{name}'" if marks == {'"'} else f'"{name}"' if marks == {"'"} else None
+
+
 def place(ctx: Context) -> str:
     """The module as a `from` import of this file spells it."""
     return homes.spelled(ctx, _home(ctx), NAME)

@@ -793,7 +793,8 @@ class Inference:
         self._busy.add(key)
         try:
             bindings = module.scopes[module.tree].bindings.get(name)
-            if bindings:
+            newer = self.world.newer_in(module) if bindings and len(bindings) > 1 else ()
+            if bindings := [one for one in bindings or () if one.node not in newer]:
                 return either(self._bound(binding, name, module) for binding in bindings)
             inner = self.world.locate(f"{module.name}.{name}" if module.name else name, module)
             if inner is not None and not inner[1] and inner[0] is not module:

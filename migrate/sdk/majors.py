@@ -113,8 +113,22 @@ def choices(module: Module, api: Api) -> Iterator[ast.Try]:
             continue
         signs = [{*_signs(branch, api)} for branch in branches]
         names = [{alias.asname or alias.name for one in branch for alias in getattr(one, "names", ())} for branch in branches]
-        if {OLD} in signs and {NEW} in signs and all(one == names[0] for one in names):
+        if {NEW} in signs and any(NEW not in sign for sign in signs) and all(one == names[0] for one in names):
             yield node
+
+
+def unguarded(module: Module, api: Api) -> frozenset[str]:
+    """The names that a file imports although the older release has none of them, as far as no guard says what is done then."""
+    inside = {inner for node in module.of(ast.Try, ast.If) for inner in descend(node)}
+    found = set()
+    for node in module.of(*_IMPORTING):
+        if node in inside or NEW not in {*_imported(node, api)}:
+            continue
+        for alias in getattr(node, "names", ()):
+            one = ast.ImportFrom(node.module, [alias], 0) if isinstance(node, ast.ImportFrom) else ast.Import([alias])
+            if NEW in {*_imported(one, api)}:
+                found.add(f"{node.module}.{alias.name}" if isinstance(node, ast.ImportFrom) else alias.name)
+    return frozenset(found)
 
 
 def newer(module: Module, api: Api) -> Iterator[ast.AST]:

@@ -116,6 +116,13 @@ class Program:
             self._newer[module.path] = frozenset(majors.newer(module, self.api))
         return self._newer[module.path]
 
+    def lacks(self, before: FileFacts, after: FileFacts) -> str:
+        """What a file has come to import that the older release does not have; "" for nothing."""
+        if b"mcp" not in after.source.utf8:
+            return ""
+        old, new = (majors.unguarded(Module(file.source, file.module, package=False), self.api) for file in (before, after))
+        return min(new - old, default="")
+
     def in_guard(self, path: str, span: Span) -> bool:
         """Whether these bytes lie in a guard that gives the same names from either release."""
         module = self.module_at(path)

@@ -74,8 +74,11 @@ def keep(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit | Import | New
             # What stands between the dot and the name goes, where nobody has said anything there.
             if "#" in module.source.slice(Span(end, module.span(node).end)):
                 return
+            text = compat.quoted(name, node, ctx)
+            if text is None:
+                return
             yield Edit(Span(start, start), f"{compat.NAME}.field(")
-            yield Edit(Span(end, module.span(node).end), f', "{name}")')
+            yield Edit(Span(end, module.span(node).end), f", {text})")
         case ast.Attribute(value=value, ctx=ast.Store()) if isinstance(above, ast.Assign) and above.targets == [node]:
             start, end = module.span(value)
             stop = module.span(above.value)

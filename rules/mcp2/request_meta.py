@@ -61,8 +61,11 @@ def keep(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit | Import | New
     match node:
         case ast.Attribute(attr=attr, value=value, ctx=ast.Load()) if not attr.startswith(("model_", "_", "dict", "json")):
             start, end = module.span(value)
+            text = compat.quoted(attr, node, ctx)
+            if text is None:
+                return
             yield Edit(Span(start, start), f"{compat.NAME}.meta(")
-            yield Edit(Span(end, module.span(node).end), f', "{attr}")')
+            yield Edit(Span(end, module.span(node).end), f", {text})")
         case ast.Call(func=ast.Name(id="getattr"), args=[_, ast.Constant(value=str()), _], keywords=[]):
             yield Edit(module.span(node.func), f"{compat.NAME}.meta")
         case _:
