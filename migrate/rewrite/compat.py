@@ -87,13 +87,37 @@ def taken(fact: Symbol, function: str, tree: Tree, ctx: Context) -> Iterator[Edi
     if isinstance(call, ast.Name):
         bindings = ctx.sdk.inference.bindings(call.id, call, ctx.module)
         aliases = [one.node for one in bindings if one.how is How.IMPORTED and isinstance(one.node, ast.alias)]
-    others = [file for path, file in ctx.project.files.items() if path != ctx.file.source.path]
     for alias in aliases:
         statement = ctx.module.parents.get(alias)
         if isinstance(statement, ast.ImportFrom) and alias.name == function:
-            move = renames.Move(alias, homes.spelled(ctx, _home(ctx), NAME), function)
-            yield from renames.moved(statement, [move], tree, ctx.module, ctx.sdk.inference, others, anew=True)
-            yield from files(ctx, PARTS[function])
+            yield from given(statement, alias, function, tree, ctx)
+
+
+def asked(node: ast.Attribute, function: str, more: str, ctx: Context, until: int = 0) -> Iterator[Edit | Import | NewFile]:
+    """The module's function in place of an attribute, with what that is taken of and `more` as arguments; nothing where that has no form."""
+    of, module = before(node, ctx), ctx.module
+    if of is None:
+        return
+    # Brackets are those of the call then, but for what needs some of its own.
+    inner = of if isinstance(node.value, ast.Yield | ast.YieldFrom | ast.GeneratorExp) else module.span(node.value)
+    yield Edit(Span(of.start, inner.start), f"{NAME}.{function}(")
+    yield Edit(Span(inner.end, until or module.span(node).end), f"{more})")
+    yield from needs(ctx, module.span(node), PARTS[function])
+
+
+def before(node: ast.Attribute, ctx: Context) -> Span | None:
+    """What an attribute is taken of, with the brackets around it; None where something else stands between."""
+    module, data = ctx.module, ctx.module.source.utf8
+    start, end = module.span(node.value)
+    between = data[end : module.attribute_span(node).start]
+    closing, _, rest = between.rpartition(b".")
+    if rest.strip() or closing.replace(b")", b"").strip():
+        return None
+    for _ in range(closing.count(b")")):
+        start = len(data[:start].rstrip()) - 1
+        if data[start : start + 1] != b"(":
+            return None
+    return Span(start, end + len(closing.rstrip()))
 
 
 def quoted(name: str, node: ast.AST, ctx: Context) -> str | None:
@@ -105,9 +129,27 @@ def quoted(name: str, node: ast.AST, ctx: Context) -> str | None:
     return f"'{name}'" if marks == {'"'} else f'"{name}"' if marks == {"'"} else None
 
 
+def given(
+    statement: ast.ImportFrom, alias: ast.alias, function: str, tree: Tree, ctx: Context
+) -> Iterator[Edit | Import | NewFile]:
+    """What a name of an import stands for comes from the module, where it is used; where others ask for the name, the import goes there."""
+    local = alias.asname or alias.name
+    others = [file for path, file in ctx.project.files.items() if path != ctx.file.source.path]
+    uses = [*renames.uses(local, [alias], ctx.module, ctx.sdk.inference)]
+    if uses and not renames.is_shared(local, [alias], ctx.module, ctx.sdk.inference, others):
+        spelled = f"{NAME}.{function}"
+        yield from renames.replaced(statement, alias, lambda use: (spelled, ()), tree, ctx.module, ctx.sdk.inference)
+        for use in uses:
+            yield from needs(ctx, use, PARTS[function])
+        return
+    move = renames.Move(alias, homes.spelled(ctx, _home(ctx), NAME), function)
+    yield from renames.moved(statement, [move], tree, ctx.module, ctx.sdk.inference, others, anew=True)
+    yield from files(ctx, PARTS[function])
+
+
 def place(ctx: Context) -> str:
-    """The module as a `from` import of this file spells it."""
-    return homes.spelled(ctx, _home(ctx), NAME)
+    """The module as a `from` import of this file spells it; "" where the file may be run by its path as well, and no one spelling fits."""
+    return "" if homes.is_either(ctx, _home(ctx)) else homes.spelled(ctx, _home(ctx), NAME)
 
 
 def files(ctx: Context, part: str) -> Iterator[NewFile]:

@@ -61,6 +61,11 @@ def spelled(ctx: Context, folder: str, name: str) -> str:
     return f"{before}{name}" if before.endswith(".") else f"{before}.{name}"
 
 
+def is_either(ctx: Context, folder: str) -> bool:
+    """Whether a file may be run by its path as well as part of its package."""
+    return _spelled(ctx, folder)[1]
+
+
 def imported(ctx: Context, folder: str, name: str, at: Span) -> Iterator[Edit | Import]:
     """What makes the module's name known in a file, for code at these bytes."""
     module = ctx.module

@@ -36,6 +36,7 @@ _DECORATORS = frozenset(
     }
 )  # fmt: skip
 _HANDLERS = frozenset(f"on_{name}" for name in _DECORATORS)
+_MARKED = re.compile(r"(?m)^[ \t]*except ImportError:  # mcp 1$")
 _TOLD = re.compile(rb"\b(?:" + b"|".join(sorted(name.encode() for name in _HANDLERS)) + rb")\s*=")
 # Code that asks which of both it runs with.
 _ASKED = re.compile(rb"\bversion\([\"']mcp[\"']\)|\bfind_spec\([\"']mcp\b")
@@ -94,7 +95,8 @@ def is_plain(module: Module, api: Api) -> bool:
     if _TOLD.search(module.source.utf8) is not None or _ASKED.search(module.source.utf8) is not None:
         return False
     inside: set[ast.AST] = set()
-    plain = {*choices(module, api)}
+    # Those that `fix` has written: whoever has written others knows what they are for.
+    plain = {guard for guard in choices(module, api) if _MARKED.search(module.source.slice(module.span(guard)))}
     for node in module.of(ast.Try, ast.If):
         found = [{*_signs(branch, api)} for branch in _branches(node)]
         if {OLD} in found and {NEW} in found and node not in plain:

@@ -33,8 +33,8 @@ def check(fact: Fact, ctx: Context) -> Iterator[Finding]:
     # Without a version an installation takes the newest, and that is what moved code wants.
     if written_for is Major.OTHER or (written_for is Major.TWO and not fact.specifier):
         return
-    if ctx.keeps and written_for in (Major.ONE, Major.EITHER):
-        yield from _kept(fact, ctx, admits=not keeps, exactly=written_for is Major.ONE)
+    if ctx.keeps and _is_kept(ctx):
+        yield from _kept(fact, ctx, admits=not keeps, exactly=Major.ONE in majors(ctx))
         return
     if written_for is Major.BOTH:
         yield from _for_both(fact, ctx, keeps=keeps)
@@ -59,7 +59,7 @@ def fix(fact: Fact, tree: Tree, ctx: Context) -> Iterator[Edit]:
     if ctx.aim is Aim.HOLD:
         below = f"<{end.partition('.')[0]}"
         yield from requirements.asking(fact, f"{fact.specifier},{below}" if fact.specifier else below)
-    elif ctx.keeps and major(ctx) is not Major.BOTH:
+    elif ctx.keeps and _is_kept(ctx):
         yield from requirements.asking(fact, _range(fact, ctx))
     elif major(ctx) is Major.BOTH:
         yield from requirements.asking(fact, _widened(fact, wanted))
@@ -79,15 +79,24 @@ def _for_both(fact: Requirement, ctx: Context, *, keeps: bool) -> Iterator[Findi
         yield ctx.finding(fact, Applicability.SAFE, message=message, hint=hint)
 
 
+def _is_kept(ctx: Context) -> bool:
+    """Whether some of the code is for mcp 1, or has nothing that only one release has: code for either by now has a range of its own."""
+    return Major.ONE in majors(ctx) or major(ctx) is Major.EITHER
+
+
 def _kept(fact: Requirement, ctx: Context, *, admits: bool, exactly: bool) -> Iterator[Finding]:
     """Code that is to run with both wants a range that has room for both, from the release on that this was checked with."""
     from ...facts.versions import Version
 
     limits = bounds(fact.specifier)
     low = ctx.entry.data["sdk_of_both"][1]
-    if limits is None or (admits and fact.specifier and not (exactly and limits.begins_before(Version(low)))):
+    if limits is None:
         return
-    message = ctx.entry.messages["keeps" if not admits else "below" if fact.specifier else "any"].replace("{low}", low)
+    below = limits.begins_before(Version(low))
+    if admits and fact.specifier and not (exactly and (below or limits.high is None)):
+        return
+    word = "keeps" if not admits else "any" if not fact.specifier else "below" if below else "open"
+    message = ctx.entry.messages[word].replace("{low}", low)
     hint = fact.fixed or ctx.entry.hints["both"].format(range=_range(fact, ctx))
     yield ctx.finding(fact, Applicability.MANUAL if fact.fixed else Applicability.SAFE, message=message, hint=hint)
 

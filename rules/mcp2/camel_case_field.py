@@ -69,18 +69,16 @@ def keep(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit | Import | New
         return
     above = module.parents.get(node) if node is not None else None
     match node:
-        case ast.Attribute(value=value, ctx=ast.Load()) if not isinstance(above, ast.Delete):
-            start, end = module.span(value)
-            # What stands between the dot and the name goes, where nobody has said anything there.
-            if "#" in module.source.slice(Span(end, module.span(node).end)):
-                return
+        case ast.Attribute(ctx=ast.Load()) if not isinstance(above, ast.Delete):
             text = compat.quoted(name, node, ctx)
-            if text is None:
+            if text is not None:
+                yield from compat.asked(node, "field", f", {text}", ctx)
+            return
+        case ast.Attribute(ctx=ast.Store()) if isinstance(above, ast.Assign) and above.targets == [node]:
+            of = compat.before(node, ctx)
+            if of is None:
                 return
-            yield Edit(Span(start, start), f"{compat.NAME}.field(")
-            yield Edit(Span(end, module.span(node).end), f", {text})")
-        case ast.Attribute(value=value, ctx=ast.Store()) if isinstance(above, ast.Assign) and above.targets == [node]:
-            start, end = module.span(value)
+            start, end = of
             stop = module.span(above.value)
             yield Edit(Span(start, start), f"{compat.NAME}.set_field(")
             yield Edit(Span(end, stop.start), f', "{name}", ')

@@ -105,11 +105,16 @@ def keep(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit | Import | Eit
             return
         if _canonical(here, api) == compat.SERVER and compat.has_server(ctx.project) and not compat.obstacle(ctx):
             yield from compat.called(ctx, fact.span, "FastMCP")
-        elif _is_old(new, api):
+            return
+        if _is_old(new, api):
             yield from _named(fact, new, ctx)
-        elif not any(one.target != here.dotted for scope in module.scopes.values() for one in scope.bindings.get(here.name, ())):
+            return
+        newer = ctx.sdk.newer_in(module)
+        taken = [one for scope in module.scopes.values() for one in scope.bindings.get(here.name, ()) if one.node not in newer]
+        if all(_canonical(_place(one.target, api), api) == _canonical(here, api) for one in taken):
             yield Edit(fact.span, here.name)
-            yield Either(Import(*new), Import(*here), here.name)
+            if not taken:
+                yield Either(Import(*new), Import(*here), here.name)
         return
     statement = module.parents.get(node) if node is not None else None
     if not isinstance(node, ast.alias) or not isinstance(statement, ast.ImportFrom) or statement.module is None or statement.level:
@@ -123,8 +128,11 @@ def keep(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit | Import | Eit
             continue
         if _canonical(here, api) == compat.SERVER and compat.has_server(ctx.project):
             if not compat.obstacle(ctx):
-                plain.append(renames.Move(one, compat.place(ctx), "FastMCP"))
-                yield from compat.files(ctx, "server")
+                if place := compat.place(ctx):
+                    plain.append(renames.Move(one, place, "FastMCP"))
+                    yield from compat.files(ctx, "server")
+                elif len(statement.names) == 1:
+                    yield from compat.given(statement, one, "FastMCP", tree, ctx)
         elif _is_old(there, api):
             plain.append(renames.Move(one, there.module, there.name))
         else:

@@ -29,9 +29,6 @@ def fix(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit]:
 
 
 def keep(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit | Import | NewFile]:
-    node, module = ctx.module.at(fact.span), ctx.module
+    node = ctx.module.at(fact.span)
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and not node.args and not compat.obstacle(ctx):
-        start, end = module.span(node.func.value)
-        yield Edit(Span(start, start), f"{compat.NAME}.server_capabilities(")
-        yield Edit(Span(end, fact.span.end), ")")
-        yield from compat.needs(ctx, fact.span, "capabilities")
+        yield from compat.asked(node.func, "server_capabilities", "", ctx, fact.span.end)

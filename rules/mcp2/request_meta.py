@@ -59,13 +59,11 @@ def keep(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit | Import | New
     if str(fact.key).endswith(".meta"):
         node = _of_meta(fact, ctx)
     match node:
-        case ast.Attribute(attr=attr, value=value, ctx=ast.Load()) if not attr.startswith(("model_", "_", "dict", "json")):
-            start, end = module.span(value)
+        case ast.Attribute(attr=attr, ctx=ast.Load()) if not attr.startswith(("model_", "_", "dict", "json")):
             text = compat.quoted(attr, node, ctx)
-            if text is None:
-                return
-            yield Edit(Span(start, start), f"{compat.NAME}.meta(")
-            yield Edit(Span(end, module.span(node).end), f", {text})")
+            if text is not None:
+                yield from compat.asked(node, "meta", f", {text}", ctx)
+            return
         case ast.Call(func=ast.Name(id="getattr"), args=[_, ast.Constant(value=str()), _], keywords=[]):
             yield Edit(module.span(node.func), f"{compat.NAME}.meta")
         case _:

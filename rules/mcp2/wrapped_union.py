@@ -64,14 +64,13 @@ def keep(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit | Import | New
     if compat.obstacle(ctx):
         return
     match node:
-        case ast.Attribute(attr="root", value=value, ctx=ast.Load()) if fact.use is SymbolUse.READ:
-            start = module.span(value).start
-            yield Edit(Span(start, start), f"{compat.NAME}.unwrapped(")
-            yield Edit(Span(_end(value, ctx), fact.span.end), ")")
+        case ast.Attribute(attr="root", ctx=ast.Load()) if fact.use is SymbolUse.READ:
+            yield from compat.asked(node, "unwrapped", "", ctx)
+            return
         case ast.Call() if fact.use is SymbolUse.CALL and (given := _given(node)) is not None and _is_message(given, ctx):
             opening = module.source.utf8.index(b"(", module.span(node.func).end) + 1
             yield Edit(Span(fact.span.start, fact.span.start), f"{compat.NAME}.wrapped(")
-            yield Edit(Span(opening - 1, opening), ", ")
+            yield Edit(Span(opening - 1, opening), "," if module.source.utf8[opening : opening + 1].isspace() else ", ")
             if node.keywords:
                 yield Edit(Span(module.span(node.keywords[0]).start, module.span(given).start))
         case _:
