@@ -65,7 +65,8 @@ class Both(Bench):
         ]
 
     def _findings(self, folder: Path, *options: str) -> list[dict[str, Any]]:
-        found: list[dict[str, Any]] = json.loads(self._run("check", *options, "--output-format", "json", ".", cwd=folder).stdout)["findings"]
+        said = self._run("check", *options, "--output-format", "json", ".", cwd=folder).stdout
+        found: list[dict[str, Any]] = json.loads(said)["findings"]
         return found
 
     def _imports(self, row: dict[str, Any], project: Path, fixed: Path, plan: Plan) -> None:
@@ -107,8 +108,8 @@ class Both(Bench):
 def report(rows: Sequence[Mapping[str, Any]]) -> str:
     """A table of the projects, and below it what was lost."""
     lines = [
-        "| project | files changed | modules that load: before, 1.30.0, 2.3.0 | own tests: before, 1.30.0, 2.3.0 | answers that differ: 1.30.0, 2.3.0 "
-        "| errors left | second run |",
+        "| project | files changed | modules that load: before, 1.30.0, 2.3.0 | own tests: before, 1.30.0, 2.3.0 "
+        "| answers that differ: 1.30.0, 2.3.0 | errors left | second run |",
         "| --- | --- | --- | --- | --- | --- | --- |",
     ]
     lines += [_line(row) for row in rows]
@@ -119,13 +120,12 @@ def report(rows: Sequence[Mapping[str, Any]]) -> str:
 def _line(row: Mapping[str, Any]) -> str:
     loads, tests = (_counted(row.get(part)) for part in ("imports", "tests"))
     sessions = [told for told in row.get("sessions", ()) if "asked" in told]
-    differing = [
-        sum(len(one) for told in sessions for name, one in told["differs"].items() if name.startswith(major)) for major in MAJORS
-    ]
+    differing = [sum(len(one) for told in sessions for name, one in told["differs"].items() if name.startswith(major)) for major in MAJORS]
     asked = sum(told["asked"] for told in sessions)
     answers = f"{', '.join(map(str, differing))} (of {asked})" if sessions else ""
     errors = sum(finding["severity"] == "error" for finding in row["findings"])
-    return f"| {row['name']} | {len(row['changed'])} | {loads} | {tests} | {answers} | {errors} | {'nothing' if not row['faults'] else 'faults'} |"
+    again = "faults" if row["faults"] else "nothing"
+    return f"| {row['name']} | {len(row['changed'])} | {loads} | {tests} | {answers} | {errors} | {again} |"
 
 
 def _counted(part: Mapping[str, Any] | None) -> str:

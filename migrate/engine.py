@@ -668,9 +668,7 @@ class _Fixing:
         same = {path for path, file in self.taken_in.items() if self.project.files[path].source.text == file.source.text}
         if same:
             kept = {path: file for path, file in self.project.files.items() if path not in same}
-            self.project = Project(
-                kept, self.project.packages, self.project.manifests, before=self.project.sdk, keeps=self.project.keeps
-            )
+            self.project = Project(kept, self.project.packages, self.project.manifests, before=self.project.sdk, keeps=self.project.keeps)
 
     def _unused(self, file: FileFacts) -> list[_Group]:
         from .rewrite.sweep import sweep

@@ -66,11 +66,13 @@ class Reading:
         return {**self.unparsed, **{path: file.source for path, file in files if path not in self.project.outside}}
 
 
-def gather(found: Iterable[tuple[File, bytes] | Unreadable], rule: Entry, above: Iterable[str] = (), root: str = "", *, keeps: bool = False) -> Reading:
+def gather(
+    found: Iterable[tuple[File, bytes] | Unreadable], rule: Entry, above: Iterable[str] = (), root: str = "", *, keeps: bool = False
+) -> Reading:
     """Links the files that may hold protocol code, and those that give them constants or messages; `rule` objects to the unreadable.
 
-    `above` are the paths (absolute) whose surroundings tell what is installed with the code, `root` is what paths are relative to. `keeps` is
-    whether the code has to run with both releases of the SDK.
+    `above` are the paths (absolute) whose surroundings tell what is installed with the code, `root` is what paths are relative to.
+    `keeps` is whether the code has to run with both releases of the SDK.
     """
     reader = _Reader(rule, keeps=keeps)
     for item in found:
@@ -319,7 +321,8 @@ class _Reader:
     def look_beside(self) -> None:
         """Takes in modules that `fix` has written and that are no part of the run: whether one is there decides what is found and fixed."""
         written = (
-            BOUNDARY_MODULE, CLIENT_MODULE, HANDLER_MODULE, QUESTION_MODULE, CONNECTION_MODULE, SOCKET_MODULE, SESSION_MODULE, COMPAT_MODULE,
+            BOUNDARY_MODULE, CLIENT_MODULE, HANDLER_MODULE, QUESTION_MODULE, CONNECTION_MODULE, SOCKET_MODULE, SESSION_MODULE,
+            COMPAT_MODULE,
         )  # fmt: skip
         inside = [facts for facts in self.facts if facts.source.path not in self.outside]
         for facts, name in product(inside, written):

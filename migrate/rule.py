@@ -26,7 +26,7 @@ class Era(str, Enum):
 
 
 class Aim(str, Enum):
-    """What a run is for: to move code to the new release of the SDK, to have it run with both, or to hold what it needs at the older one."""
+    """What a run is for: to move code to the new release of the SDK, to have it run with both, or to hold its needs at the older one."""
 
     MOVE = "move"
     BOTH = "both"

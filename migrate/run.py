@@ -80,7 +80,9 @@ class Run:
     def read(self, tick: Callable[[int], None]) -> Reading:
         """All files of the run, linked; `tick` is told how many were read so far. Raises NotFound."""
         above = [os.path.abspath(path) for path in self.flags.paths]
-        read = reading.gather(self._contents(tick), self.entries[house.UNREADABLE], above, os.path.abspath(self.root), keeps=self.aim is Aim.BOTH)
+        read = reading.gather(
+            self._contents(tick), self.entries[house.UNREADABLE], above, os.path.abspath(self.root), keeps=self.aim is Aim.BOTH
+        )
         if len(self._all_configs()) > 1:
             # Every rule runs that one of the settings wants, and each file hears of those that its own settings want.
             chosen = frozenset[str]().union(*(self._chosen(one) for one in self._all_configs()))
@@ -269,7 +271,9 @@ class Run:
         kept = {path: file for path, file in after.project.files.items() if path not in paths}
         stay = {path: before.project.files[path] for path in paths if path in before.project.files}
         beside = {path: (before if path in paths else after).project.manifests[path] for path in after.project.manifests}
-        project = Project.link({**kept, **stay}.values(), before.project.packages, beside, before.project.outside, keeps=before.project.keeps)
+        project = Project.link(
+            {**kept, **stay}.values(), before.project.packages, beside, before.project.outside, keeps=before.project.keeps
+        )
         carried = {path: one for path, one in after.carried.items() if path not in paths or path in before.carried}
         return dataclasses.replace(after, project=project, carried=carried), dataclasses.replace(
             fixed,

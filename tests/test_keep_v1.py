@@ -200,7 +200,10 @@ NEED = (("mcp.server.mcpserver", "MCPServer"), ("mcp.server.fastmcp", "FastMCP")
     [
         ("x = FastMCP()\n", f"{GUARD}\nx = FastMCP()\n"),
         ("import os\n\nx = FastMCP()\n", f"import os\n\n{GUARD}\nx = FastMCP()\n"),
-        ("import os\nos.x()\nimport re\n\nx = FastMCP()\nimport json\n", f"import os\nos.x()\nimport re\n\n{GUARD}\nx = FastMCP()\nimport json\n"),
+        (
+            "import os\nos.x()\nimport re\n\nx = FastMCP()\nimport json\n",
+            f"import os\nos.x()\nimport re\n\n{GUARD}\nx = FastMCP()\nimport json\n",
+        ),
         (f"{GUARD}\nx = FastMCP()\n", f"{GUARD}\nx = FastMCP()\n"),
         (
             "try:\n    from mcp import MCPError as McpError\nexcept ImportError:  # mcp 1\n    from mcp import McpError\n",
@@ -220,7 +223,10 @@ def test_a_file_has_one_guard(text: str, expected: str) -> None:
 def test_the_modules_load_with_all_their_parts(major: int, tmp_path: Path) -> None:
     (tmp_path / "mcp_compat.py").write_text(module.compat(module.COMPAT_PARTS))
     (tmp_path / "mcp_handlers.py").write_text(module.handlers(module.HANDLER_PARTS))
-    assert run(major, "-c", "import mcp_compat, mcp_handlers; print(mcp_compat.MCP_1, mcp_handlers.MCP_1)", cwd=tmp_path) == f"{major == 1} {major == 1}\n"
+    assert (
+        run(major, "-c", "import mcp_compat, mcp_handlers; print(mcp_compat.MCP_1, mcp_handlers.MCP_1)", cwd=tmp_path)
+        == f"{major == 1} {major == 1}\n"
+    )
 
 
 def test_a_module_for_one_release_holds_nothing_for_the_other() -> None:
@@ -310,7 +316,9 @@ def answers(major: int, files: Mapping[str, str], asked: list[tuple[str, dict[st
     info = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "a", "version": "1"}}
     env = {**os.environ, "PYTHONWARNINGS": "ignore"}
     argv = [sdk.python(major), "server.py"]
-    with subprocess.Popen(argv, cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=env) as server:
+    with subprocess.Popen(
+        argv, cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=env
+    ) as server:
         assert server.stdin is not None
         assert server.stdout is not None
         replies = _replies(server.stdout)

@@ -94,7 +94,7 @@ def taken(fact: Symbol, function: str, tree: Tree, ctx: Context) -> Iterator[Edi
 
 
 def asked(node: ast.Attribute, function: str, more: str, ctx: Context, until: int = 0) -> Iterator[Edit | Import | NewFile]:
-    """The module's function in place of an attribute, with what that is taken of and `more` as arguments; nothing where that has no form."""
+    """The module's function in place of an attribute, with what that is taken of and `more` as arguments; nothing without a form."""
     of, module = before(node, ctx), ctx.module
     if of is None:
         return
@@ -129,9 +129,7 @@ def quoted(name: str, node: ast.AST, ctx: Context) -> str | None:
     return f"'{name}'" if marks == {'"'} else f'"{name}"' if marks == {"'"} else None
 
 
-def given(
-    statement: ast.ImportFrom, alias: ast.alias, function: str, tree: Tree, ctx: Context
-) -> Iterator[Edit | Import | NewFile]:
+def given(statement: ast.ImportFrom, alias: ast.alias, function: str, tree: Tree, ctx: Context) -> Iterator[Edit | Import | NewFile]:
     """What a name of an import stands for comes from the module, where it is used; where others ask for the name, the import goes there."""
     local = alias.asname or alias.name
     others = [file for path, file in ctx.project.files.items() if path != ctx.file.source.path]
@@ -207,7 +205,9 @@ def _part(fact: Symbol, project: Project, path: str) -> str:
         return "errors"
     if fact.use is SymbolUse.CALL and b"timedelta" in project.files[path].source.utf8:
         node = project.sdk.module_at(path).at(fact.span)
-        if isinstance(node, ast.Call) and any(word.arg in ("read_timeout_seconds", "request_read_timeout_seconds") for word in node.keywords):
+        if isinstance(node, ast.Call) and any(
+            word.arg in ("read_timeout_seconds", "request_read_timeout_seconds") for word in node.keywords
+        ):
             return "timeouts"
     if name == "get_server_capabilities" and fact.use is SymbolUse.CALL:
         return "capabilities"

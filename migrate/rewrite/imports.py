@@ -341,7 +341,11 @@ def _given(body: Sequence[cst.BaseStatement]) -> dict[str, tuple[str, str]] | No
     """What plain imports give, by the names that they bind; None where something else stands there."""
     found: dict[str, tuple[str, str]] = {}
     for statement in body:
-        if not isinstance(statement, cst.SimpleStatementLine) or statement.leading_lines or statement.trailing_whitespace.comment is not None:
+        if (
+            not isinstance(statement, cst.SimpleStatementLine)
+            or statement.leading_lines
+            or statement.trailing_whitespace.comment is not None
+        ):
             return None
         for small in statement.body:
             if isinstance(small, cst.Import):

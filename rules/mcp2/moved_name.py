@@ -147,7 +147,7 @@ def keep(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit | Import | Eit
     # Elsewhere the guard stands where the import stood.
     yield from renames.moved(statement, plain, tree, module, ctx.sdk.inference, others)
     if guarded and not plain:
-        needs = [(tuple(need.new), tuple(need.old), need.local) for _, need in guarded]
+        needs = [((need.new.module, need.new.name), (need.old.module, need.old.name), need.local) for _, need in guarded]
         kept = [module.text(one) for one in statement.names if one not in [alias for alias, _ in guarded]]
         start = module.span(statement).start
         indent = indent_of(module.source, start)
