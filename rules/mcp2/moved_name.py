@@ -139,12 +139,14 @@ def keep(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit | Import | Eit
             local = one.asname or one.name
             shared = renames.is_shared(local, [one], module, ctx.sdk.inference, others) or not any(ctx.sdk.inference.uses(one, module))
             guarded.append((one, Either(Import(*there), Import(*here), local, exported=shared)))
-    if module.parents.get(statement) is module.tree:
+    above = module.source.line(statement.lineno - 1) if statement.lineno > 1 else ""
+    whole = len(guarded) == len(statement.names) and above.lstrip().startswith("#")
+    if module.parents.get(statement) is module.tree and not whole:
         gone = [alias for alias, _ in guarded]
         yield from renames.moved(statement, plain, tree, module, ctx.sdk.inference, others, also=gone, anew=True)
         yield from (need for _, need in guarded)
         return
-    # Elsewhere the guard stands where the import stood.
+    # Elsewhere, and below a remark of its own, the guard stands where the import stood.
     yield from renames.moved(statement, plain, tree, module, ctx.sdk.inference, others)
     if guarded and not plain:
         needs = [((need.new.module, need.new.name), (need.old.module, need.old.name), need.local) for _, need in guarded]
