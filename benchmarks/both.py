@@ -10,12 +10,9 @@ from __future__ import annotations
 
 import argparse
 import json
-import shutil
-import subprocess
 import sys
 import tempfile
-import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -32,21 +29,8 @@ ASKING = {"1": ("v1",), "2": tuple(CLIENTS)}
 class Both(Bench):
     """The tools and the places of one measurement."""
 
-    def row(self, project: Path, plan: Plan) -> dict[str, Any]:
-        begun = time.monotonic()
-        row: dict[str, Any] = {"name": project.name, "trouble": []}
-        home = self.scratch / project.name
-        shutil.rmtree(home, ignore_errors=True)
-        fixed = _copy(project, home / "fixed")
-        self._fix(row, project, fixed)
-        for part, measure in {"imports": self._imports, "sessions": self._sessions, "tests": self._tests}.items():
-            try:
-                measure(row, project, fixed, plan)
-            except (OSError, subprocess.SubprocessError, ValueError, KeyError) as error:
-                row["trouble"].append(f"{part}: {' '.join(f'{type(error).__name__}: {error}'.split())[:300]}")
-        row["seconds"] = round(time.monotonic() - begun, 1)
-        print(f"{row['name']:20} {row['seconds']:6.1f} s", *row["trouble"], file=sys.stderr, flush=True)
-        return row
+    def _measures(self) -> Mapping[str, Callable[[dict[str, Any], Path, Path, Plan], None]]:
+        return {"imports": self._imports, "sessions": self._sessions, "tests": self._tests}
 
     def _fix(self, row: dict[str, Any], project: Path, fixed: Path) -> None:
         """What changed, what is left, and whether a second run, or a run without the option, leaves it alone."""

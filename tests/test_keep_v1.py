@@ -65,9 +65,8 @@ def test_fix_makes_exactly_this_text_and_a_second_run_nothing(name: str) -> None
     first = fixed(texts_of(WHOLE[name] / "before"))
     assert first.dropped == ()
     made = texts(first)
-    assert {path: text for path, text in made.items() if written.parts(text) is None} == {
-        path: text for path, text in texts_of(WHOLE[name] / "after").items() if written.parts(text) is None
-    }
+    expected = texts_of(WHOLE[name] / "after") or texts_of(WHOLE[name] / "before")
+    assert _without_modules(made) == _without_modules(expected)
     second = fixed(made)
     assert (second.texts, second.created) == ({}, {})
     assert not [finding for finding in second.remaining if finding.severity is Severity.ERROR]
@@ -280,6 +279,11 @@ def texts(made: engine.Fixed) -> dict[str, str]:
 def texts_of(folder: Path) -> dict[str, str]:
     found = (path for path in sorted(folder.rglob("*")) if path.is_file() and "__pycache__" not in path.parts)
     return {path.relative_to(folder).as_posix(): path.read_text() for path in found}
+
+
+def _without_modules(files: Mapping[str, str]) -> dict[str, str]:
+    """The program without the modules that `fix` writes, which have tests of their own."""
+    return {path: text for path, text in files.items() if written.parts(text) is None}
 
 
 def errors(findings: list[Finding]) -> list[str]:

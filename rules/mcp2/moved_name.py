@@ -140,22 +140,27 @@ def keep(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit | Import | Eit
             shared = renames.is_shared(local, [one], module, ctx.sdk.inference, others) or not any(ctx.sdk.inference.uses(one, module))
             guarded.append((one, Either(Import(*there), Import(*here), local, exported=shared)))
     above = module.source.line(statement.lineno - 1) if statement.lineno > 1 else ""
-    whole = len(guarded) == len(statement.names) and above.lstrip().startswith("#")
+    whole = len(guarded) + len(plain) == len(statement.names) and above.lstrip().startswith("#")
     if module.parents.get(statement) is module.tree and not whole:
         gone = [alias for alias, _ in guarded]
         yield from renames.moved(statement, plain, tree, module, ctx.sdk.inference, others, also=gone, anew=True)
         yield from (need for _, need in guarded)
         return
-    # Elsewhere, and below a remark of its own, the guard stands where the import stood.
-    yield from renames.moved(statement, plain, tree, module, ctx.sdk.inference, others)
-    if guarded and not plain:
-        needs = [((need.new.module, need.new.name), (need.old.module, need.old.name), need.local) for _, need in guarded]
-        kept = [module.text(one) for one in statement.names if one not in [alias for alias, _ in guarded]]
-        start = module.span(statement).start
-        indent = indent_of(module.source, start)
-        text = imports.written(needs, module.source.newline, indent).removesuffix(module.source.newline)[len(indent) :]
-        rest = f"from {statement.module} import {', '.join(kept)}{module.source.newline}{indent}" if kept else ""
-        yield Edit(module.span(statement), rest + text)
+    if not guarded:
+        yield from renames.moved(statement, plain, tree, module, ctx.sdk.inference, others)
+        return
+    # Elsewhere, and below a remark of its own, all stands where the import stood, under the names that it had.
+    dealt = {*(alias for alias, _ in guarded), *(move.alias for move in plain)}
+    newline, start = module.source.newline, module.span(statement).start
+    indent = indent_of(module.source, start)
+    kept = ", ".join(module.text(one) for one in statement.names if one not in dealt)
+    lines = [f"from {statement.module} import {kept}"] if kept else []
+    for move in plain:
+        local = move.alias.asname or move.alias.name
+        lines.append(f"from {move.module} import {move.name}{'' if local == move.name else f' as {local}'}")
+    needs = [((need.new.module, need.new.name), (need.old.module, need.old.name), need.local) for _, need in guarded]
+    text = imports.written(needs, newline, indent).removesuffix(newline)
+    yield Edit(module.span(statement), "".join(f"{line}{newline}{indent}" for line in lines) + text[len(indent) :])
 
 
 def _is_old(new: Place, api: Api) -> bool:
