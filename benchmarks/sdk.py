@@ -152,7 +152,7 @@ class Bench:
         shutil.rmtree(home, ignore_errors=True)
         fixed = _copy(project, home / "fixed")
         self._fix(row, project, fixed)
-        for part, measure in {"imports": self._imports, "sessions": self._sessions, "referee": self._referee, "tests": self._tests}.items():
+        for part, measure in self._measures().items():
             if part in self.parts:
                 try:
                     measure(row, project, fixed, plan)
@@ -161,6 +161,9 @@ class Bench:
         row["seconds"] = round(time.monotonic() - begun, 1)
         print(f"{row['name']:20} {row['seconds']:6.1f} s", *row["trouble"], file=sys.stderr, flush=True)
         return row
+
+    def _measures(self) -> Mapping[str, Callable[[dict[str, Any], Path, Path, Plan], None]]:
+        return {"imports": self._imports, "sessions": self._sessions, "referee": self._referee, "tests": self._tests}
 
     def _fix(self, row: dict[str, Any], project: Path, fixed: Path) -> None:
         """c: what of the files changed, and what is left to a human."""

@@ -13,7 +13,7 @@ from typing import TypeGuard, cast
 import yaml
 
 from .facts.model import Defined, Fact
-from .rule import Context, Entry, Group, Rule, Severity
+from .rule import Both, Context, Entry, Group, Rule, Severity
 
 PACKAGE = f"{__package__}.rules"
 ANY = "*"
@@ -21,7 +21,7 @@ _SHARED = "shared.yaml"  # what the findings of several rules say, and what seve
 FIX_WORDS = ("always", "sometimes", "never")
 
 _REQUIRED = frozenset({"id", "title", "message", "severity", "fix", "why", "instead", "spec"})
-_OPTIONAL = frozenset({"match", "messages", "covers", "data", "hints", "early", "last", "module", "group"})
+_OPTIONAL = frozenset({"match", "messages", "covers", "data", "hints", "early", "last", "module", "both", "group"})
 
 # Every scalar stays text: a revision is no date, and -32002 no number. With libyaml 45 entries cost some 20 ms of CPU, in pure Python 200.
 Loader: type[yaml.BaseLoader] = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
@@ -117,6 +117,8 @@ def parse(pack: str, name: str, text: str) -> Entry:
         raise CatalogError(f"{where}: `fix` must be one of {', '.join(FIX_WORDS)}")
     if raw["severity"].upper() not in Severity.__members__:
         raise CatalogError(f"{where}: `severity` must be error, warning or note")
+    if raw.get("both", "same") not in {word.value for word in Both}:
+        raise CatalogError(f"{where}: `both` must be one of {', '.join(word.value for word in Both)}")
     return Entry(
         id=raw["id"],
         name=name,
@@ -136,6 +138,7 @@ def parse(pack: str, name: str, text: str) -> Entry:
         early=raw.get("early") == "yes",
         last=raw.get("last") == "yes",
         module=raw.get("module") == "yes",
+        both=Both(raw.get("both", "same")),
         group=str(raw.get("group", "")),
     )
 

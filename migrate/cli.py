@@ -115,6 +115,7 @@ Select = Annotated[
 Ignore = Annotated[list[str] | None, typer.Option(metavar="RULES", help="Do not run these rules.")]
 Exclude = Annotated[list[str] | None, typer.Option(metavar="PATTERNS", help="Leave out files and folders, with patterns as in .gitignore.")]
 EraOption = Annotated[Era | None, typer.Option("--era", help="Serve older clients too, or none but those of 2026-07-28. [default: dual]")]
+KeepV1 = Annotated[bool, typer.Option("--keep-v1", help="Have code for the SDK run with mcp 1 and mcp 2 from the same source.")]
 FailOnOption = Annotated[FailOn | None, typer.Option("--fail-on", help="Exit with 1 from this severity on. [default: error]")]
 Baseline = Annotated[Path | None, typer.Option("--baseline", metavar="FILE", help="Pass over what this file accepts.")]
 ConfigFile = Annotated[Path | None, typer.Option("--config", metavar="FILE", help="A TOML file of settings, in place of the nearest one.")]
@@ -173,6 +174,7 @@ def check(
     ignore: Ignore = None,
     exclude: Exclude = None,
     era: EraOption = None,
+    keep_v1: KeepV1 = False,
     fail_on: FailOnOption = None,
     statistics: Annotated[bool, typer.Option("--statistics", help="Count the findings of each rule instead of showing them.")] = False,
     fixable_only: Annotated[bool, typer.Option("--fixable-only", help="Tell only what `fix` has an edit for.")] = False,
@@ -205,6 +207,7 @@ def check(
             respect_gitignore=respect_gitignore,
             tracked=tracked,
             baseline=accepted,
+            keep_v1=keep_v1,
         )
         run = Run(flags, accept=accept is None)
         read = _read(run)
@@ -236,6 +239,7 @@ def fix(
         bool, typer.Option("--pin-only", help="Only add the bound `<2` that keeps code at mcp 1, and tell what blocks the move.")
     ] = False,
     docs: Annotated[bool, typer.Option("--docs", help="Rewrite examples in documents, too: all of a document or none.")] = False,
+    keep_v1: KeepV1 = False,
     mark: Annotated[bool, typer.Option("--mark", help="Leave a TODO comment where a human must act or look.")] = False,
     commit: Annotated[bool, typer.Option("--commit", help="Commit the changes as a series, one commit for each group of rules.")] = False,
     summary_file: Annotated[
@@ -265,6 +269,8 @@ def fix(
     with guarded():
         if pin_only and (select or ignore):
             fail("--pin-only looks at its own rules; it takes no --select and no --ignore")
+        if pin_only and keep_v1:
+            fail("--pin-only holds code at mcp 1; --keep-v1 has it run with both")
         if commit and (diff or allow_dirty or (paths and STDIN in paths)):
             fail("--commit writes files and commits them; it takes no --diff, no --allow-dirty and no `-`")
         flags = _flags(
@@ -280,6 +286,7 @@ def fix(
             tracked=tracked,
             baseline=accepted,
             inline=inline,
+            keep_v1=keep_v1,
             hold=pin_only,
             docs=docs,
             write=write,
@@ -380,6 +387,7 @@ def guide(
     output_file: Annotated[Path | None, typer.Option("--output-file", "-o", metavar="FILE", help="Write the guide to this file.")] = None,
     exclude: Exclude = None,
     era: EraOption = None,
+    keep_v1: KeepV1 = False,
     config: ConfigFile = None,
     respect_gitignore: Gitignore = True,
     tracked: Tracked = False,
@@ -406,6 +414,7 @@ def guide(
                     respect_gitignore=respect_gitignore,
                     tracked=tracked,
                     baseline=None,
+                    keep_v1=keep_v1,
                 )
             )
             read = _read(run)
@@ -500,6 +509,7 @@ def _flags(
     tracked: bool,
     baseline: Path | None,
     inline: bool | None = None,
+    keep_v1: bool = False,
     hold: bool = False,
     docs: bool = False,
     write: list[str] | None = None,
@@ -527,6 +537,7 @@ def _flags(
         respect_gitignore=respect_gitignore,
         tracked=tracked,
         inline=inline,
+        keep_v1=keep_v1,
         hold=hold,
         docs=docs,
         write=tuple(write or ()),

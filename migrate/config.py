@@ -39,6 +39,7 @@ class Config:
     fail_on: FailOn = Severity.ERROR
     baseline: Path | None = None
     inline: bool = False
+    keep_v1: bool = False
     require_reasons: bool = False
     file: Path | None = None
 
@@ -158,5 +159,6 @@ _READERS: Mapping[str, Callable[[object], Any]] = {
     "fail-on": _one_of(FAIL_ON),
     "baseline": _text,
     "inline": _switch,
+    "keep-v1": _switch,
     "require-reasons": _switch,
 }

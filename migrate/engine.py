@@ -13,19 +13,19 @@ from difflib import SequenceMatcher
 from functools import cache, cached_property, partial
 from typing import NamedTuple, NoReturn
 
-from . import needed, selection
+from . import counterparts, needed, selection
 from .accept import Acceptance
 from .bystanders import Bystanders
 from .catalog import Catalog
 from .facts.idle import Idle
 from .facts.mask import parse
-from .facts.model import Fact, FileFacts
+from .facts.model import Fact, FileFacts, Symbol
 from .manifests import files as manifests
 from .project import Project, read
 from .rewrite import edits
 from .rewrite.edits import Edit
 from .rewrite.tree import TOO_DEEP, Tree, Unwritable
-from .rule import Aim, Applicability, Context, Era, Finding, Import, NewFile, Rule
+from .rule import Aim, Applicability, Both, Context, Either, Era, Finding, Import, NewFile, Rule
 from .scope import bound_to
 from .source import Source, Span
 
@@ -57,7 +57,7 @@ class Made(NamedTuple):
 
     rule: str
     edits: tuple[Edit, ...]
-    imports: frozenset[Import]
+    imports: frozenset[Import | Either]
 
 
 class Step(NamedTuple):
@@ -137,6 +137,8 @@ def check(
                             asked[entry.id] = catalog.module(entry).check, Context(entry, file, project, _era_at(era, path), aim)
                         ask, ctx = asked[entry.id]
                         new = [*ask(fact, ctx)]
+                        if new and ctx.keeps:
+                            new = [*_for_both(new, fact, catalog.module(entry), imports.tree, ctx)]
                         if any(finding.applicability is not Applicability.MANUAL for finding in new):
                             if entry.pack not in obstacles:
                                 obstacles[entry.pack] = catalog.obstacle(entry, ctx)
@@ -150,6 +152,42 @@ def check(
                     except Exception as error:  # a rule may fail in any way, a run must not
                         on_error(_internal(entry.id, path, error))
     return [*_told_once(sorted(found, key=_order))]
+
+
+def _for_both(findings: Iterable[Finding], fact: Fact, module: Rule, tree: Tree, ctx: Context) -> Iterator[Finding]:
+    """The findings as they are where both releases of the SDK have to work: what a guard settles is none, what one lacks is for a human."""
+    entry, sdk = ctx.entry, ctx.project.sdk
+    if entry.both is Both.SILENT:
+        return
+    if sdk is not None and isinstance(fact, Symbol) and sdk.in_guard(ctx.file.source.path, fact.span):
+        return
+    wishes: list[object] | str | None = None
+    for finding in findings:
+        if entry.both is Both.SAME and finding.applicability is Applicability.MANUAL:
+            yield finding
+            continue
+        if wishes is None:
+            wishes = _wishes(fact, module, tree, ctx)
+        made = [wish.span for wish in wishes if isinstance(wish, Edit)] if isinstance(wishes, list) else []
+        if finding.applicability is Applicability.MANUAL:  # what has no form for the newer release alone may have one for both
+            made = [span for span in made if span.start <= finding.span.end and span.end >= finding.span.start]
+        if made:
+            sure = Applicability.SAFE if getattr(fact, "sure", True) else Applicability.UNSAFE
+            yield finding if entry.both is Both.SAME else replace(finding, applicability=sure, hint=entry.hints.get("keep", ""))
+        else:
+            told = wishes if isinstance(wishes, str) else ""
+            yield replace(finding, applicability=Applicability.MANUAL, hint=told or entry.hints["one_release"])
+
+
+def _wishes(fact: Fact, module: Rule, tree: Tree, ctx: Context) -> list[object] | str:
+    """What the fix of a rule would have done: the one for both releases of the SDK, where these have to work. A text says why nothing."""
+    if not ctx.keeps:
+        return list(module.fix(fact, tree, ctx))
+    if ctx.entry.both in (Both.NONE, Both.SILENT):
+        return []
+    make = getattr(module, "keep") if ctx.entry.both is Both.OWN else module.fix  # noqa: B009
+    wishes: list[object] = list(make(fact, tree, ctx))
+    return counterparts.adapted(wishes, ctx) if ctx.project.sdk is not None else wishes
 
 
 def _told_once(findings: Iterable[Finding]) -> Iterator[Finding]:
@@ -224,7 +262,7 @@ class _Group:
 
     edits: tuple[Edit, ...]
     finding: Finding | None = None
-    imports: frozenset[Import] = frozenset()
+    imports: frozenset[Import | Either] = frozenset()
     files: tuple[NewFile, ...] = ()
 
 
@@ -259,7 +297,7 @@ class _Imports:
             return finding
         # Hardly ever gets here, so that what a fix would do may cost what it costs.
         try:
-            wishes = list(module.fix(finding.fact, self.tree, ctx))
+            wishes = _wishes(finding.fact, module, self.tree, ctx)
             made = tuple(wish for wish in wishes if isinstance(wish, Edit))
             group = _Group(made, finding, frozenset(wish for wish in wishes if isinstance(wish, Import)))
             after = replace(self.file.source, text=edits.apply(self.file.source.utf8, dict.fromkeys(made)).decode("utf-8"))
@@ -508,7 +546,8 @@ class _Fixing:
                 continue
             ctx = Context(entry, file, self.project, _era_at(self.era, file.source.path), self.aim)
             try:
-                wishes = list(module.fix(finding.fact, self._tree(file.source), ctx))  # type: ignore[union-attr]
+                assert module is not None
+                wishes = _wishes(finding.fact, module, self._tree(file.source), ctx)
             except (Unwritable, RecursionError) as error:
                 self.dropped.append(Dropped(finding.rule, finding.path, finding.span, _reason(error)))
                 continue
@@ -519,7 +558,7 @@ class _Fixing:
             made = tuple(wish for wish in wishes if isinstance(wish, Edit) if file.source.slice(wish.span) != wish.text)
             files = tuple(wish for wish in wishes if isinstance(wish, NewFile) if not self._is_there(wish))
             if made or files:
-                yield _Group(made, finding, frozenset(wish for wish in wishes if isinstance(wish, Import)), files)
+                yield _Group(made, finding, frozenset(wish for wish in wishes if isinstance(wish, Import | Either)), files)
 
     def _best(self, file: FileFacts, groups: list[_Group]) -> tuple[FileFacts, list[_Group]]:
         """The file with as many groups as go together; the others wait for the next round, and one that fails alone is dropped."""
@@ -549,7 +588,10 @@ class _Fixing:
 
     def _result(self, file: FileFacts, groups: Sequence[_Group]) -> FileFacts | str:
         """The file with these groups applied, read again; or what speaks against it."""
+        texts: dict[str, str] = {}
         for new in _files(groups):
+            if texts.setdefault(new.path, new.text) != new.text:
+                return f"{new.path} would have to be written in two ways"
             if objection := self._taken(new):
                 return objection
         try:
@@ -574,8 +616,11 @@ class _Fixing:
         others = (other for path, other in self.project.files.items() if path != source.path)
         if objection := self.acceptance.objection(file, tree, others):
             return objection
+        after = read(source)
+        if self.aim is Aim.BOTH and self.project.sdk is not None and (lacking := self.project.sdk.lacks(file, after)):
+            return f"mcp 1 has no `{lacking}`"
         self.trees[source.path] = tree
-        return read(source)
+        return after
 
     def _with_imports(self, source: Source, groups: Sequence[_Group]) -> Source:
         needs = {need for group in groups for need in group.imports}
@@ -656,7 +701,7 @@ class _Fixing:
         same = {path for path, file in self.taken_in.items() if self.project.files[path].source.text == file.source.text}
         if same:
             kept = {path: file for path, file in self.project.files.items() if path not in same}
-            self.project = Project(kept, self.project.packages, self.project.manifests, before=self.project.sdk)
+            self.project = Project(kept, self.project.packages, self.project.manifests, before=self.project.sdk, keeps=self.project.keeps)
 
     def _unused(self, file: FileFacts) -> list[_Group]:
         from .rewrite.sweep import sweep
@@ -730,6 +775,7 @@ class _Fixing:
             self.project.packages,
             self.project.manifests,
             self.project.outside,
+            keeps=self.project.keeps,
         )
 
     def _connected(self, changed: Iterable[str]) -> set[str]:
@@ -801,7 +847,7 @@ def _taken_name(before: Source, after: Source, groups: Iterable[_Group]) -> str:
     functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
     for group in wanting:
         inner = [bound_to(node) for node in functions if any(_holds(node, edit, before) for edit in group.edits)]
-        for module, name in group.imports:
+        for module, name in (need for need in group.imports if isinstance(need, Import)):
             spelled, _, alias = name.partition(" as ")
             local = alias or spelled or module.partition(".")[0]
             wanted = f"{module}.{spelled}" if spelled else local

@@ -15,12 +15,21 @@ from itertools import takewhile
 from pathlib import PurePosixPath
 from typing import NamedTuple, TypeGuard
 
-from .facts.gates import BOUNDARY_MODULE, CLIENT_MODULE, CONNECTION_MODULE, HANDLER_MODULE, QUESTION_MODULE, SESSION_MODULE, SOCKET_MODULE
+from .facts.gates import (
+    BOUNDARY_MODULE,
+    CLIENT_MODULE,
+    COMPAT_MODULE,
+    CONNECTION_MODULE,
+    HANDLER_MODULE,
+    QUESTION_MODULE,
+    SESSION_MODULE,
+    SOCKET_MODULE,
+)
 from .rewrite.edits import Edit, apply
 from .rewrite.module import again
 from .source import Source, Span
 
-MODULES = (BOUNDARY_MODULE, CLIENT_MODULE, HANDLER_MODULE, QUESTION_MODULE, CONNECTION_MODULE, SOCKET_MODULE, SESSION_MODULE)
+MODULES = (BOUNDARY_MODULE, CLIENT_MODULE, HANDLER_MODULE, QUESTION_MODULE, CONNECTION_MODULE, SOCKET_MODULE, SESSION_MODULE, COMPAT_MODULE)
 """The file names of what can be inside."""
 SHARED = frozenset({HANDLER_MODULE, QUESTION_MODULE})
 """Those whose state all files of a server share: only a script that is the server alone can have them inside."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import re
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
 
@@ -9,7 +11,7 @@ from .facts.mask import parse
 from .project import Project
 from .rewrite import edits
 from .rewrite.tree import Tree
-from .rule import Import
+from .rule import Either, Import
 from .scope import Names
 from .source import Source
 
@@ -17,7 +19,7 @@ from .source import Source
 _MAX_PASSES = 20
 
 
-def with_needs(source: Source, needs: Collection[Import], project: Project, beside: Iterable[str]) -> Source:
+def with_needs(source: Source, needs: Collection[Import | Either], project: Project, beside: Iterable[str]) -> Source:
     """The text with what it has to import. `beside` are the paths of files, besides those of the project, that it may import from."""
     from .rewrite import imports
 
@@ -28,7 +30,24 @@ def with_needs(source: Source, needs: Collection[Import], project: Project, besi
     paths = (*project.files, *beside)
     local = {path[len(around) :].partition("/")[0].removesuffix(".py") for path in paths if path.startswith(around)}
     local |= {file.module.partition(".")[0] for file in project.files.values()}
-    return replace(source, text=edits.apply(source.utf8, imports.add(Tree(source), needs, local=local)).decode("utf-8"))
+    plain = [need for need in needs if isinstance(need, Import)]
+    if plain:
+        source = replace(source, text=edits.apply(source.utf8, imports.add(Tree(source), plain, local=local)).decode("utf-8"))
+    if either := [need for need in needs if isinstance(need, Either)]:
+        guarded = [(need.new, need.old, need.local) for need in either if need.exported or _is_named(need.local, source)]
+        source = replace(source, text=edits.apply(source.utf8, imports.guard(Tree(source), guarded)).decode("utf-8"))
+    return source
+
+
+def _is_named(name: str, source: Source) -> bool:
+    """Whether a text uses a name, also in the quotes of an annotation."""
+    word = re.compile(rf"(?<![\w.]){re.escape(name)}\b")
+    for node in ast.walk(parse(source)[0]):
+        if isinstance(node, ast.Name) and node.id == name:
+            return True
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and word.search(node.value):
+            return True
+    return False
 
 
 def without_unused(before: Source, source: Source, names: Callable[[Source], Names]) -> Source:

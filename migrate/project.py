@@ -96,8 +96,13 @@ class Project:
         *,
         outside: frozenset[str] = frozenset(),
         before: Program | None = None,
+        keeps: bool = False,
     ) -> None:
-        """`outside` are files that are read to judge the others by, and no part of the run; `before` is what was read of the same files."""
+        """`outside` are files that are read to judge the others by, and no part of the run; `before` is what was read of the same files.
+
+        `keeps` is whether the code has to run with both releases of the SDK: then what a guard gives under one name is looked at, too.
+        """
+        self.keeps = keeps
         self.files = files
         self.outside = outside
         self.packages = packages
@@ -120,7 +125,7 @@ class Project:
         self.files = self._linked(files)
         # The types of expressions cost more than all other facts: only a project that imports the SDK has them asked for.
         near = self._near_sdk()
-        self.sdk = Program(self.files, self.module, near, packages, before) if near else None
+        self.sdk = Program(self.files, self.module, near, packages, before, keeps=keeps) if near else None
         if self.sdk is not None:
             symbols = {path: self.sdk.symbols(path) for path in near if not is_boundary_module(self.files[path].source)}
             self.files = {
@@ -142,8 +147,10 @@ class Project:
         packages: frozenset[str] = frozenset(),
         manifests: Mapping[str, FileFacts] | None = None,
         outside: frozenset[str] = frozenset(),
+        *,
+        keeps: bool = False,
     ) -> Project:
-        return cls({file.source.path: file for file in files}, packages, manifests, outside=outside)
+        return cls({file.source.path: file for file in files}, packages, manifests, outside=outside, keeps=keeps)
 
     def with_manifests(self, changed: Iterable[FileFacts]) -> Project:
         """The project with some of the files beside the code read anew."""
@@ -170,7 +177,7 @@ class Project:
     def replace(self, changed: Iterable[FileFacts]) -> Project:
         """The project with some files read anew."""
         files = {**self.files, **{file.source.path: file for file in changed}}
-        return Project(files, self.packages, self.manifests, outside=self.outside, before=self.sdk)
+        return Project(files, self.packages, self.manifests, outside=self.outside, before=self.sdk, keeps=self.keeps)
 
     def module(self, name: str, importer: str = "") -> FileFacts | None:
         """The file that `import name` in `importer` (a path) reaches; the nearest one where several fit."""

@@ -18,6 +18,7 @@ from .facts.borrowed import BORROWED, may_borrow
 from .facts.gates import (
     BOUNDARY_MODULE,
     CLIENT_MODULE,
+    COMPAT_MODULE,
     CONNECTION_MODULE,
     HANDLER_MODULE,
     QUESTION_MODULE,
@@ -78,12 +79,15 @@ class Reading:
         return {**self.unparsed, **shown, **{path: file.source for path, file in files if path not in self.project.outside}}
 
 
-def gather(found: Iterable[tuple[File, bytes] | Unreadable], rule: Entry, above: Iterable[str] = (), root: str = "") -> Reading:
+def gather(
+    found: Iterable[tuple[File, bytes] | Unreadable], rule: Entry, above: Iterable[str] = (), root: str = "", *, keeps: bool = False
+) -> Reading:
     """Links the files that may hold protocol code, and those that give them constants or messages; `rule` objects to the unreadable.
 
     `above` are the paths (absolute) whose surroundings tell what is installed with the code, `root` is what paths are relative to.
+    `keeps` is whether the code has to run with both releases of the SDK.
     """
-    reader = _Reader(rule)
+    reader = _Reader(rule, keeps=keeps)
     for item in found:
         if isinstance(item, Unreadable):
             reader.unreadable.append(house.finding(rule, item.path, item.reason))
@@ -121,8 +125,8 @@ def gather(found: Iterable[tuple[File, bytes] | Unreadable], rule: Entry, above:
 class _Reader:
     """What has been read so far."""
 
-    def __init__(self, rule: Entry) -> None:
-        self.rule = rule
+    def __init__(self, rule: Entry, *, keeps: bool) -> None:
+        self.rule, self.keeps = rule, keeps
         self.facts: list[FileFacts] = []
         self.data: dict[str, bytes] = {}
         self.locations: dict[str, str] = {}
@@ -360,7 +364,10 @@ class _Reader:
 
     def look_beside(self) -> None:
         """Takes in modules that `fix` has written and that are no part of the run: whether one is there decides what is found and fixed."""
-        written = (BOUNDARY_MODULE, CLIENT_MODULE, HANDLER_MODULE, QUESTION_MODULE, CONNECTION_MODULE, SOCKET_MODULE, SESSION_MODULE)
+        written = (
+            BOUNDARY_MODULE, CLIENT_MODULE, HANDLER_MODULE, QUESTION_MODULE, CONNECTION_MODULE, SOCKET_MODULE, SESSION_MODULE,
+            COMPAT_MODULE,
+        )  # fmt: skip
         inside = [facts for facts in self.facts if facts.source.path not in self.outside and facts.source.path in self.locations]
         for facts, name in product(inside, written):
             path = str(PurePosixPath(facts.source.path).with_name(name))
@@ -392,7 +399,7 @@ class _Reader:
                 self.locations[path] = file.location
         self.data |= self.pages
         kept = {path: facts for path, (facts, _, _) in beside.items()}
-        project = Project.link(self.facts, frozenset(self.packages), kept, frozenset(self.outside))
+        project = Project.link(self.facts, frozenset(self.packages), kept, frozenset(self.outside), keeps=self.keeps)
         return Reading(
             project,
             self.data,

@@ -26,10 +26,20 @@ class Era(str, Enum):
 
 
 class Aim(str, Enum):
-    """What a run is for: to move code to the new release of the SDK, or to hold what it needs at the release that it is written for."""
+    """What a run is for: to move code to the new release of the SDK, to have it run with both, or to hold its needs at the older one."""
 
     MOVE = "move"
+    BOTH = "both"
     HOLD = "hold"
+
+
+class Both(str, Enum):
+    """What becomes of a rule where code has to run with both releases of the SDK."""
+
+    SAME = "same"  # what its fix writes means the same to both
+    OWN = "own"  # it has another fix for that: `keep`
+    NONE = "none"  # nothing that it could write would run with both: its findings are for a human
+    SILENT = "silent"  # what it finds is right for code that runs with both
 
 
 class Applicability(IntEnum):
@@ -63,6 +73,18 @@ class Import(NamedTuple):
     name: str
 
 
+class Either(NamedTuple):
+    """A need: a name of the SDK that its releases have in different places, or under different names, under one name for the file.
+
+    `exported` is whether others may take it from here, so that it stays though the file itself does not use it.
+    """
+
+    new: Import
+    old: Import
+    local: str
+    exported: bool = False
+
+
 class NewFile(NamedTuple):
     """A need: this file must exist beside the project's own, with this text. `path` is relative to the run's root.
 
@@ -74,7 +96,7 @@ class NewFile(NamedTuple):
     replaces: str | None = None
 
 
-Need = Import | NewFile
+Need = Import | Either | NewFile
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +141,7 @@ class Entry:
     last: bool = False
     # Its fix may write a module beside the file, for which a document has no place.
     module: bool = False
+    both: Both = Both.SAME  # what becomes of it where code has to run with both releases of the SDK
     group: str = ""  # the commit of a series that its fixes go with; "" for that of its pack
 
 
@@ -133,7 +156,7 @@ class Group:
 
 
 class Rule(Protocol):
-    """The module beside a catalog entry. `fix` is optional."""
+    """The module beside a catalog entry. `fix` is optional; so is `keep`, its other self where both releases of the SDK have to work."""
 
     def check(self, fact: Fact, ctx: Context) -> Iterator[Finding]: ...
     def fix(self, fact: Fact, tree: Tree, ctx: Context) -> Iterator[Edit | Need]: ...
@@ -148,6 +171,11 @@ class Context:
     project: Project
     era: Era = Era.DUAL
     aim: Aim = Aim.MOVE
+
+    @property
+    def keeps(self) -> bool:
+        """Whether the code has to run with both releases of the SDK."""
+        return self.aim is Aim.BOTH
 
     @property
     def sdk(self) -> Program:

@@ -70,6 +70,7 @@ class Flags:
     respect_gitignore: bool = True
     tracked: bool = False  # of folders, only what git tracks
     inline: bool | None = None
+    keep_v1: bool = False  # have the code run with both releases of the SDK; the settings may say so as well
     hold: bool = False  # only bound what the code needs to the release that it is written for
     docs: bool = False  # whether `fix` rewrites the examples of documents
     write: tuple[str, ...] = ()  # the files and folders that `fix` may write; all if there is none
@@ -89,7 +90,8 @@ class Run:
         self.catalog = catalog.load()
         self.entries = {entry.id: entry for entry in self.catalog.entries}
         self.select, self.ignore = self._selection(self.config)
-        self.aim = Aim.HOLD if flags.hold else Aim.MOVE
+        keeps = flags.keep_v1 or self.config.keep_v1
+        self.aim = Aim.HOLD if flags.hold else Aim.BOTH if keeps else Aim.MOVE
         self._accepts, self._is_alone = accept, False
         self.sieve = self._sieve()
         self.packages = Packages(os.path.abspath(self.root))
@@ -98,7 +100,9 @@ class Run:
     def read(self, tick: Callable[[int], None]) -> Reading:
         """All files of the run, linked; `tick` is told how many were read so far. Raises NotFound."""
         above = [os.path.abspath(path) for path in self.flags.paths]
-        read = reading.gather(self._contents(tick), self.entries[house.UNREADABLE], above, os.path.abspath(self.root))
+        read = reading.gather(
+            self._contents(tick), self.entries[house.UNREADABLE], above, os.path.abspath(self.root), keeps=self.aim is Aim.BOTH
+        )
         if len(self._all_configs()) > 1:
             # Every rule runs that one of the settings wants, and each file hears of those that its own settings want.
             chosen = frozenset[str]().union(*(self._chosen(one) for one in self._all_configs()))
@@ -335,7 +339,9 @@ class Run:
         kept = {path: file for path, file in after.project.files.items() if path not in paths}
         stay = {path: before.project.files[path] for path in paths if path in before.project.files}
         beside = {path: (before if path in paths else after).project.manifests[path] for path in after.project.manifests}
-        project = Project.link({**kept, **stay}.values(), before.project.packages, beside, before.project.outside)
+        project = Project.link(
+            {**kept, **stay}.values(), before.project.packages, beside, before.project.outside, keeps=before.project.keeps
+        )
         carried = {path: one for path, one in after.carried.items() if path not in paths or path in before.carried}
         shown = {path: (before if path in paths else after).documents[path] for path in after.documents}
         return dataclasses.replace(after, project=project, carried=carried, documents=shown), dataclasses.replace(
@@ -396,7 +402,7 @@ class Run:
         project = read.project
         if not project.outside:
             return []
-        seen = Project.link(project.files.values(), project.packages, project.manifests)
+        seen = Project.link(project.files.values(), project.packages, project.manifests, keeps=project.keeps)
         found = engine.check(
             seen,
             self.catalog,

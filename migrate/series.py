@@ -23,7 +23,7 @@ from .pieces import Pieces
 from .project import Project, read
 from .rewrite import edits
 from .rewrite.tree import Tree, Unwritable
-from .rule import Group, Import
+from .rule import Either, Group, Import
 from .source import Source
 
 _DERIVED = 0  # the author of imports that were added or taken away: they follow from the rest
@@ -56,7 +56,7 @@ class _File:
     before: FileFacts
     pieces: Pieces
     rules: dict[int, str] = field(default_factory=dict)  # by author
-    imports: dict[int, frozenset[Import]] = field(default_factory=dict)
+    imports: dict[int, frozenset[Import | Either]] = field(default_factory=dict)
     groups: dict[int, int] = field(default_factory=dict)
     is_loaded: bool = False  # whether what runs when it is loaded goes from one release of the SDK to the next
 

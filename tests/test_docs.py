@@ -35,11 +35,11 @@ def test_the_page_of_the_rules_has_every_rule() -> None:
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.relative_to(ROOT).as_posix())
 def test_commands_in_documents_exist(path: Path) -> None:
     commands = get_command(app).commands  # type: ignore[attr-defined]
-    found = re.findall(r"(?:^|`)mcp-migrate ([a-z]+)((?: +--?[a-z-]+| [^\s`#]+)*)", path.read_text(encoding="utf-8"), re.MULTILINE)
+    found = re.findall(r"(?:^|`)mcp-migrate ([a-z]+)((?: +--?[a-z0-9-]+| [^\s`#]+)*)", path.read_text(encoding="utf-8"), re.MULTILINE)
     for name, arguments in found:
         assert name in commands, f"mcp-migrate {name}"
         options = {option for parameter in commands[name].params for option in (*parameter.opts, *parameter.secondary_opts)}
-        assert set(re.findall(r"(?<!\S)--?[a-z][a-z-]*", arguments)) <= options, f"mcp-migrate {name}{arguments}"
+        assert set(re.findall(r"(?<!\S)--?[a-z][a-z0-9-]*", arguments)) <= options, f"mcp-migrate {name}{arguments}"
 
 
 def test_the_site_leads_to_every_section_of_the_guide() -> None:

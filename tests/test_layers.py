@@ -63,6 +63,9 @@ LAYERS: dict[str, set[str]] = {
     "rewrite.connections": {"source", "facts", "rewrite.edits", "rewrite.homes", "rewrite.module", "project", "rule"},
     "rewrite.adapters": CUT
     | {"facts", "rule", "project", "sdk", "rewrite.homes", "rewrite.module", "rewrite.written"},  # one module serves a project
+    "rewrite.compat": CUT
+    | {"facts", "rule", "project", "sdk", "rewrite.homes", "rewrite.module", "rewrite.renames", "rewrite.written"},  # as that one
+    "counterparts": {"rule", "sdk"},
     "catalog": {"facts.model", "rule"},
     "symptoms": {"catalog"},
     "guide": {"catalog", "facts.model", "project"},
@@ -70,7 +73,8 @@ LAYERS: dict[str, set[str]] = {
     "bystanders": set(),
     "accept": TREE | {"facts", "scope", "bystanders", "cells"},
     "needed": TREE | {"facts", "project", "rewrite.imports", "rule", "scope"},
-    "engine": CHECK | {"project", "manifests", "catalog", "selection", "accept", "bystanders", "needed", "rewrite", "scope"},
+    "engine": CHECK
+    | {"project", "manifests", "catalog", "selection", "accept", "bystanders", "needed", "counterparts", "rewrite", "scope"},
     "pieces": {"source"},
     # What a fix has done, told again with the work of some rules; it is held against what the engine holds it against.
     "series": CHECK | TREE | {"project", "catalog", "accept", "bystanders", "needed", "engine", "pieces"},

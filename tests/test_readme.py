@@ -40,7 +40,7 @@ def test_no_option_is_told_that_does_not_exist():
         command.get_help(command.make_context(name, [], resilient_parsing=True)) for name, command in get_command(app).commands.items()
     )  # type: ignore[attr-defined]
     others = {"--quiet", "--version", "--strict"}
-    assert {option for option in re.findall(r"--[a-z][a-z-]+", README) if option not in helps} - others == set()
+    assert {option for option in re.findall(r"--[a-z][a-z0-9-]+", README) if option not in helps} - others == set()
 
 
 def test_the_report_shown_is_what_check_says(monkeypatch, capsys):
@@ -64,7 +64,7 @@ def test_the_settings_shown_are_settings(tmp_path):
     (tmp_path / "pyproject.toml").write_text(text)
     shown = config.load(tmp_path)
     assert shown.file is not None
-    assert set(re.findall(r"^(?:# )?([a-z-]+) = ", text, re.MULTILINE)) | {"per-file-ignores"} == set(config._READERS)
+    assert set(re.findall(r"^(?:# )?([a-z0-9-]+) = ", text, re.MULTILINE)) | {"per-file-ignores"} == set(config._READERS)
 
 
 def test_whoever_copies_the_settings_can_run_with_them(tmp_path, monkeypatch):

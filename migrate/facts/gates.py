@@ -30,6 +30,8 @@ SOCKET_MODULE = "mcp_websocket.py"
 """The name of the file that `fix` writes beside clients of the SDK that connect over WebSocket."""
 SESSION_MODULE = "mcp_session.py"
 """The name of the file that `fix` writes beside sessions that are made from the base class of version 1."""
+COMPAT_MODULE = "mcp_compat.py"
+"""The name of the file that `fix` writes beside code that has to run with both releases of the SDK."""
 HOSTS = frozenset({"boundary", "django", "flask", "starlette", "aiohttp", "tornado", "http_server", "aws_lambda"})
 """What a boundary object has for functions that it is put before, as decorators."""
 WRAPS = frozenset({"asgi", "wsgi", "fastapi_route"})
@@ -207,6 +209,7 @@ def is_boundary_module(source: Source) -> bool:
         CONNECTION_MODULE: b"def streamablehttp_client(",
         SOCKET_MODULE: b"def websocket_client(",
         SESSION_MODULE: b"class BaseSession(",
+        COMPAT_MODULE: b"MCP_1 = ",
     }
     return any(source.path.endswith(name) and sign in source.utf8 for name, sign in own.items())
 

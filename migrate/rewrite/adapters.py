@@ -65,11 +65,15 @@ class _Home:
 
 def use(fact: Symbol, ctx: Context) -> Use | None:
     """What becomes of a use of a low-level server; None where the module has no part in it."""
-    return _use(fact, ctx.project, ctx.file.source.path)
+    found = _use(fact, ctx.project, ctx.file.source.path)
+    # What a table is asked for has no form that both releases know.
+    return None if found is not None and ctx.keeps and not found.part and str(fact.key).rpartition(".")[2] in TABLES else found
 
 
 def holds_context(project: Project) -> bool:
     """Whether the context variable of the module is set, or can be, while any handler of the project runs."""
+    if project.keeps:
+        return not _serves_otherwise(project)  # servers of the older release take no middleware
     return not _serves_otherwise(project) or all(_takes_middleware(path, project) for path in project.files if not is_test(path))
 
 
@@ -78,7 +82,7 @@ def middleware(fact: Symbol, ctx: Context) -> str:
     call = ctx.module.at(fact.span)
     if fact.use is not SymbolUse.CALL or fact.key not in HIGHER or not isinstance(call, ast.Call) or is_in_test(ctx):
         return ""
-    if any(word.arg == "middleware" for word in call.keywords) or not _asks_for_context(ctx.project):
+    if ctx.keeps or any(word.arg == "middleware" for word in call.keywords) or not _asks_for_context(ctx.project):
         return ""
     return f"middleware=[{NAME}.remember]" if holds_context(ctx.project) else ""
 
@@ -121,10 +125,11 @@ def needs(ctx: Context, at: Span) -> Iterator[Edit | Import | NewFile]:
     path = _path(home)
     held = ctx.project.files.get(path)
     have = written.parts(held.source.text) if held is not None else ()
+    parts = home.parts | ({"both"} if ctx.keeps else set())
     if held is None:
-        yield NewFile(path, modules.handlers(home.parts, ctx.file.source.newline))
-    elif have is not None and not home.parts <= {*have}:
-        yield NewFile(path, modules.handlers(home.parts | {*have}, held.source.newline), replaces=held.source.text)
+        yield NewFile(path, modules.handlers(parts, ctx.file.source.newline))
+    elif have is not None and not parts <= {*have}:
+        yield NewFile(path, modules.handlers(parts | {*have}, held.source.newline), replaces=held.source.text)
 
 
 def place(ctx: Context) -> str:

@@ -61,6 +61,11 @@ def spelled(ctx: Context, folder: str, name: str) -> str:
     return f"{before}{name}" if before.endswith(".") else f"{before}.{name}"
 
 
+def is_either(ctx: Context, folder: str) -> bool:
+    """Whether a file may be run by its path as well as part of its package."""
+    return _spelled(ctx, folder)[1]
+
+
 def imported(ctx: Context, folder: str, name: str, at: Span) -> Iterator[Edit | Import]:
     """What makes the module's name known in a file, for code at these bytes."""
     module = ctx.module
@@ -171,13 +176,22 @@ def _anchor(module: Module, at: Span) -> ast.stmt | None:
         or (isinstance(node, ast.Import) and any(alias.name.partition(".")[0] == "mcp" for alias in node.names))
     ]
     found = [node for node in found if not _is_for_types(node, module)]
-    if not found or any(module.parents.get(node) is module.tree for node in found):
+    if not found or any(module.parents.get(node) is module.tree or _is_either(node, found, module) for node in found):
         return None
     outer = [node for node in found if module.function(node) is None]
     if outer:
         return outer[-1]
     here = [node for node in found if (function := module.function(node)) is not None and module.span(function).contains(at)]
     return here[-1] if here else None
+
+
+def _is_either(node: ast.AST, imports: Collection[ast.AST], module: Module) -> bool:
+    """Whether an import stands in a guard of the module that takes the same from one release or the other: then one of them is there."""
+    above = module.parents.get(node)
+    above = module.parents.get(above) if isinstance(above, ast.ExceptHandler) else above
+    if not isinstance(above, ast.Try) or module.parents.get(above) is not module.tree:
+        return False
+    return all(any(inner in imports for inner in branch) for branch in (above.body, *(handler.body for handler in above.handlers)))
 
 
 def _is_for_types(node: ast.AST, module: Module) -> bool:

@@ -257,3 +257,137 @@ def _is_docstring(statement: cst.CSTNode) -> bool:
         case cst.SimpleStatementLine(body=[cst.Expr(value=cst.SimpleString() | cst.ConcatenatedString())]):
             return True
     return False
+
+
+# -- names that the releases of the SDK have in different places -----------------
+def guard(tree: Tree, needs: Iterable[tuple[tuple[str, str], tuple[str, str], str]]) -> Iterator[Edit]:
+    """One block at the top of the file that imports each name from where the newer release has it, or else the older one.
+
+    A need is a module and a name, those of the older release, and the name that the file uses. Nothing for a name that the file
+    imports so already.
+    """
+    wanted = sorted({*needs})
+    blocks = [found for statement in tree.module.body if (found := _Block.of(statement)) is not None]
+    given = {local for block in blocks for *_, local in block.names}
+    missing = [need for need in wanted if need[2] not in given]
+    if not missing:
+        return
+    newline = tree.source.newline
+    # A name is there before it is used, so the block may have to stand above another one.
+    first = _first_use(tree, {local for *_, local in missing})
+    held = next((block for block in reversed(blocks) if tree.span(block.node).end <= first), None)
+    if held is not None:
+        span = tree.span(held.node)
+        yield Edit(Span(span.start, span.end), written([*held.names, *missing], newline).removesuffix(newline))
+        return
+    text = written(missing, newline)
+    run = _last_run(tree, first)
+    if run is None:
+        yield from _opening(tree, text)
+        return
+    end = tree.whole(run).end
+    opening = "" if tree.source.utf8[:end].endswith((b"\n", b"\r")) else newline
+    rest = tree.source.utf8[end:]
+    closing = newline if rest and not rest.startswith((b"\n", b"\r")) else ""
+    yield Edit(Span(end, end), opening + newline + text + closing)
+
+
+def written(needs: Iterable[tuple[tuple[str, str], tuple[str, str], str]], newline: str, indent: str = "") -> str:
+    """A guard that imports these names, the newer release first, with its lines as isort has them."""
+    needs = list(needs)
+    newer = _lines(sorted({(*new, local) for new, _, local in needs}))
+    older = _lines(sorted({(*old, local) for _, old, local in needs}))
+    lines = ["try:", *(f"    {line}" for line in newer), "except ImportError:  # mcp 1", *(f"    {line}" for line in older)]
+    return "".join(f"{indent}{line}{newline}" for line in lines)
+
+
+def _lines(names: Iterable[tuple[str, str, str]]) -> Iterator[str]:
+    plain: dict[str, list[str]] = {}
+    renamed: dict[str, list[str]] = {}
+    for module, name, local in names:
+        if not name:
+            renamed.setdefault("", []).append(f"import {module}" if local == module else f"import {module} as {local}")
+        elif name == local:
+            plain.setdefault(module, []).append(name)
+        else:
+            renamed.setdefault(module, []).append(f"{name} as {local}")
+    yield from sorted(renamed.pop("", []))
+    for module in sorted({*plain, *renamed}, key=str.casefold):
+        groups = [", ".join(sorted(plain[module], key=_as_isort))] if module in plain else []
+        groups += sorted(renamed.get(module, []), key=lambda text: _as_isort(text.partition(" ")[0]))
+        for group in sorted(groups, key=lambda text: _as_isort(text.partition(",")[0].partition(" ")[0])):
+            yield f"from {module} import {group}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Block:
+    """A guard as `written` writes it, and what it gives."""
+
+    node: cst.Try
+    names: tuple[tuple[tuple[str, str], tuple[str, str], str], ...]
+
+    @classmethod
+    def of(cls, statement: cst.CSTNode) -> _Block | None:
+        match statement:
+            case cst.Try(body=cst.IndentedBlock(body=newer), handlers=[cst.ExceptHandler(body=cst.IndentedBlock(body=older))]):
+                new, old = _given(newer), _given(older)
+                if new is None or old is None or new.keys() != old.keys() or statement.orelse or statement.finalbody:
+                    return None
+                return cls(statement, tuple((new[local], old[local], local) for local in new))
+        return None
+
+
+def _given(body: Sequence[cst.BaseStatement]) -> dict[str, tuple[str, str]] | None:
+    """What plain imports give, by the names that they bind; None where something else stands there."""
+    found: dict[str, tuple[str, str]] = {}
+    for statement in body:
+        if (
+            not isinstance(statement, cst.SimpleStatementLine)
+            or statement.leading_lines
+            or statement.trailing_whitespace.comment is not None
+        ):
+            return None
+        for small in statement.body:
+            if isinstance(small, cst.Import):
+                found.update({_local(alias): (_dotted(alias.name), "") for alias in small.names})
+            elif isinstance(small, cst.ImportFrom) and small.module is not None and not small.relative:
+                if isinstance(small.names, cst.ImportStar):
+                    return None
+                found.update({_local(alias): (_dotted(small.module), _dotted(alias.name)) for alias in small.names})
+            else:
+                return None
+    return found
+
+
+def _first_use(tree: Tree, names: Collection[str]) -> int:
+    """Where the first statement of the module begins that uses one of these names."""
+    for statement in tree.module.body:
+        if any(isinstance(node, cst.Name) and node.value in names for node in tree.walk(statement)):
+            return tree.span(statement).start
+    return len(tree.source.utf8)
+
+
+def _last_run(tree: Tree, before: int) -> cst.CSTNode | None:
+    """The last import of the module above an offset, with others beside it."""
+    last: cst.CSTNode | None = None
+    for statement in tree.module.body:
+        if tree.span(statement).start >= before:
+            break
+        if _is_importing(statement):
+            last = statement
+    return last
+
+
+def _is_importing(statement: cst.CSTNode) -> bool:
+    match statement:
+        case cst.SimpleStatementLine(body=body):
+            return all(isinstance(small, cst.Import | cst.ImportFrom) for small in body)
+        case cst.Try(body=cst.IndentedBlock(body=body)):
+            return all(_is_importing(inner) for inner in body)
+        case cst.If(test=test, body=cst.IndentedBlock(body=body)):
+            return isinstance(test, cst.Name | cst.Attribute) and all(_is_importing(inner) for inner in body)
+    return False
+
+
+def _opening(tree: Tree, text: str) -> Iterator[Edit]:
+    yield _first(tree, text.removesuffix(tree.source.newline))

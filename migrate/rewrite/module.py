@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from enum import Enum
 
 from .. import __version__
-from ..facts.gates import CONNECTION_MODULE, HANDLER_MODULE, QUESTION_MODULE, SESSION_MODULE, SOCKET_MODULE
+from ..facts.gates import COMPAT_MODULE, CONNECTION_MODULE, HANDLER_MODULE, QUESTION_MODULE, SESSION_MODULE, SOCKET_MODULE
 from . import written
 from .joined import joined
 
@@ -94,6 +95,9 @@ Written by mcp-migrate {version} for this client, which owns it. To get it anew,
 _HANDLER_ORIGIN = """\
 Written by mcp-migrate {version} when this project moved to version 2 of the SDK, where a server has no decorators for
 handlers. The project owns it. As long as nobody has changed it, `mcp-migrate fix` may add parts to it."""
+_HANDLER_ORIGIN_OF_BOTH = """\
+Written by mcp-migrate {version} for this project, which owns it: mcp 1 has such decorators itself, mcp 2 has none. As long as
+nobody has changed it, `mcp-migrate fix` may add parts to it."""
 _CONNECTION_ORIGINS = {
     CONNECTION_MODULE: """\
 Written by mcp-migrate {version} when this project moved to version 2 of the SDK, which opens connections with a client that has
@@ -104,6 +108,11 @@ Written by mcp-migrate {version} when this project moved to version 2 of the SDK
 Written by mcp-migrate {version} when this project moved to version 2 of the SDK, whose sessions have no base class. The project
 owns it.""",
 }
+_COMPAT_ORIGIN = """\
+Written by mcp-migrate {version} for this project, which owns it, so that its code runs with both releases of the SDK. As long as
+nobody has changed it, `mcp-migrate fix --keep-v1` may add parts to it."""
+# The parts of the module for code that runs with both releases of the SDK.
+COMPAT_PARTS = ("fields", "meta", "errors", "timeouts", "unions", "capabilities", "memory", "http", "server")
 _QUESTION_ORIGIN = """\
 Written by mcp-migrate {version} for this server, which owns it. To get it anew, delete it and run `mcp-migrate fix`."""
 _NEEDS_OF_HANDLERS: Mapping[str, frozenset[str]] = {
@@ -118,6 +127,7 @@ _NEEDS_OF_HANDLERS: Mapping[str, frozenset[str]] = {
 }
 # The parts of the module for handlers.
 HANDLER_PARTS = (
+    "both",
     "ambient",
     "tools",
     "prompts",
@@ -159,9 +169,19 @@ def client(newline: str = "\n") -> str:
 def handlers(parts: Collection[str], newline: str = "\n") -> str:
     """The text of the module beside low-level servers of the SDK with these parts, and what they need."""
     chosen = frozenset(parts).union(*(_NEEDS_OF_HANDLERS.get(part, ()) for part in parts))
+    chosen |= set() if "both" in chosen else {"alone"}
     text = "\n".join(written.lines(written.source(HANDLER_MODULE), chosen))
     names = [part for part in HANDLER_PARTS if part in parts]
-    return written.seal(written.without_unused_imports(text), _HANDLER_ORIGIN.format(version=__version__), names, newline)
+    origin = _HANDLER_ORIGIN_OF_BOTH if "both" in chosen else _HANDLER_ORIGIN
+    return written.seal(written.without_unused_imports(text), origin.format(version=__version__), names, newline)
+
+
+def compat(parts: Collection[str], newline: str = "\n") -> str:
+    """The text of the module beside code that has to run with both releases of the SDK, with these parts."""
+    text = "\n".join(written.lines(written.source(COMPAT_MODULE), parts))
+    names = [part for part in COMPAT_PARTS if part in parts]
+    text = re.sub(r"\n{3,}(?=MCP_1)", "\n\n", written.without_unused_imports(text))
+    return written.seal(text, _COMPAT_ORIGIN.format(version=__version__), names, newline)
 
 
 def questions(newline: str = "\n") -> str:
@@ -181,6 +201,8 @@ def again(name: str, parts: Collection[str], newline: str = "\n") -> str | None:
         return render(complete(map(Part, parts)), newline) if {*parts} <= known else None
     if name == HANDLER_MODULE:
         return handlers(parts, newline) if {*parts} <= {*HANDLER_PARTS} else None
+    if name == COMPAT_MODULE:
+        return compat(parts, newline) if {*parts} <= {*COMPAT_PARTS} else None
     if name in _CONNECTION_ORIGINS:
         return connections(newline, name)
     return {CLIENT_FILE_NAME: client, QUESTION_MODULE: questions}[name](newline)

@@ -36,7 +36,7 @@ def moved(
             quote = len(text) - len(text.lstrip("rRuU'\""))
             yield Edit(Span(fact.span.start + quote, fact.span.start + quote + len(str(fact.key))), new.dotted)
         case SymbolUse.NAME:
-            yield from _named(fact, here, new, ctx)
+            yield from named(fact, here, new, ctx)
         case SymbolUse.IMPORT:
             yield from _imported(fact, new, tree, ctx, successor)
 
@@ -77,7 +77,7 @@ def _imported(fact: Defined, new: Place, tree: Tree, ctx: Context, successor: Ca
     yield from renames.moved(statement, found, tree, module, ctx.sdk.inference, others)
 
 
-def _named(fact: Defined, here: Place, new: Place, ctx: Context) -> Iterator[Edit | Import]:
+def named(fact: Defined, here: Place, new: Place, ctx: Context) -> Iterator[Edit | Import]:
     """`types.Content`, `mcp.server.fastmcp.FastMCP`: the last part changes, and what stands before it where the module does."""
     node = ctx.module.at(fact.span)
     if not isinstance(node, ast.Attribute):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import NamedTuple
 
 from ..facts.model import FileFacts
@@ -28,9 +28,21 @@ class Move(NamedTuple):
 
 
 def moved(
-    statement: ast.ImportFrom, moves: Sequence[Move], tree: Tree, module: Module, inference: Inference, others: Sequence[FileFacts]
+    statement: ast.ImportFrom,
+    moves: Sequence[Move],
+    tree: Tree,
+    module: Module,
+    inference: Inference,
+    others: Sequence[FileFacts],
+    *,
+    also: Collection[ast.alias] = (),
+    anew: bool = False,
 ) -> Iterator[Edit | Import]:
-    """Everything that moving these names of one statement takes; `others` are files that may import them from here."""
+    """Everything that moving these names of one statement takes; `others` are files that may import them from here.
+
+    `also` are names that go as well, for something else gives them; `anew` is for modules of the project, which stand elsewhere than
+    those of the SDK.
+    """
     locals_ = {move.alias: _local(move, module, inference, others) for move in moves}
     for move in moves:
         old = move.alias.asname or move.alias.name
@@ -38,18 +50,18 @@ def moved(
             yield from (Edit(span, locals_[move.alias]) for span in uses(old, [move.alias], module, inference))
     gone = {move.alias for move in moves if move.module != statement.module}
     homes = {move.module for move in moves if move.alias in gone}
-    if gone and len(gone) == len(statement.names) and len(homes) == 1:
+    if gone and len(gone) == len(statement.names) and len(homes) == 1 and not also and not (anew and _is_plain(statement, module)):
         yield Edit(_module_span(statement, module), homes.pop())
         gone = set()
     for move in moves:
         if move.alias not in gone:
             yield from _respelled(move, locals_[move.alias], module)
-    if gone:
-        yield from taken_out(statement, gone, tree, module)
+    if gone or also:
+        yield from taken_out(statement, {*gone, *also}, tree, module)
         lost = [move for move in moves if move.alias in gone]
         if _is_plain(statement, module):
             yield from (Import(move.module, _spelled(move.name, locals_[move.alias])) for move in lost)
-        else:
+        elif lost:
             yield _added(statement, lost, locals_, module)
 
 

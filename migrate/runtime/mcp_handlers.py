@@ -11,18 +11,45 @@ import inspect
 import json
 from collections.abc import Awaitable, Callable, Iterable
 from contextvars import ContextVar
+from importlib import import_module
 from typing import Any, Protocol, TypeVar, cast, get_args, get_type_hints
 from weakref import WeakKeyDictionary
 
 import jsonschema
+# [alone]
 from mcp import MCPError, types
 from mcp.server import Server, ServerRequestContext
+# [/alone]
+# [both]
+from mcp import types
+from mcp.server import Server
+# [/both]
 from mcp.server.lowlevel.helper_types import ReadResourceContents
 from mcp.server.session import ServerSession
+# [alone]
 from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ResourceUpdated
+# [/alone]
 from pydantic import AnyUrl, BaseModel, ValidationError
 
+# [alone]
 Context = ServerRequestContext[Any, Any]
+# [/alone]
+# [both]
+MCP_1 = not hasattr(Server, "add_request_handler")
+"""Whether mcp 1 is installed: then these are its own decorators and tables."""
+try:
+    from mcp import MCPError
+    # [answering]
+    from mcp.server import ServerRequestContext
+    # [/answering]
+    # [listening]
+    from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ResourceUpdated
+    # [/listening]
+except ImportError:  # mcp 1
+    from mcp import McpError as MCPError
+
+Context = Any
+# [/both]
 Handler = Callable[..., Awaitable[Any]]
 Function = TypeVar("Function", bound=Handler)
 
@@ -33,7 +60,12 @@ class Register(Protocol):
     def __call__(self, function: Function, /) -> Function: ...
 
 
+# [alone]
 request_ctx: ContextVar[Context] = ContextVar("request_ctx")
+# [/alone]
+# [both]
+request_ctx: ContextVar[Context] = import_module("mcp.server.lowlevel.server").request_ctx if MCP_1 else ContextVar("request_ctx")
+# [/both]
 """The context of the request that is being answered; `get` raises LookupError where there is none."""
 
 
@@ -51,6 +83,10 @@ async def remember(ctx: Context, call_next: Callable[[Context], Awaitable[Any]])
 # [tools]
 def list_tools(server: Server[Any]) -> Register:
     """The function takes nothing, or the request, and returns the tools, or a `ListToolsResult`."""
+    # [both]
+    if MCP_1:
+        return cast(Any, server).list_tools()
+    # [/both]
 
     async def answer(function: Handler, ctx: Context, params: Any) -> types.ListToolsResult:
         result = await _listed(function, types.ListToolsRequest, params)
@@ -70,6 +106,10 @@ def call_tool(server: Server[Any], *, validate_input: bool = True) -> Register:
 
     What it raises becomes an error result that the model can read. Arguments and results are held against the schemas of the tool.
     """
+    # [both]
+    if MCP_1:
+        return cast(Any, server).call_tool(validate_input=validate_input)
+    # [/both]
 
     async def answer(function: Handler, ctx: Context, params: types.CallToolRequestParams) -> Any:
         arguments = params.arguments or {}
@@ -87,7 +127,12 @@ def call_tool(server: Server[Any], *, validate_input: bool = True) -> Register:
 
 
 # What a client has to act on, and not its model.
+# [alone]
 _FOR_CLIENTS = (types.URL_ELICITATION_REQUIRED, types.MISSING_REQUIRED_CLIENT_CAPABILITY)
+# [/alone]
+# [both]
+_FOR_CLIENTS = () if MCP_1 else (types.URL_ELICITATION_REQUIRED, types.MISSING_REQUIRED_CLIENT_CAPABILITY)
+# [/both]
 _tools: WeakKeyDictionary[Server[Any], dict[str, types.Tool]] = WeakKeyDictionary()
 
 
@@ -130,6 +175,10 @@ def _result(returned: Any, tool: types.Tool | None) -> types.CallToolResult | ty
 # [prompts]
 def list_prompts(server: Server[Any]) -> Register:
     """The function takes nothing, or the request, and returns the prompts, or a `ListPromptsResult`."""
+    # [both]
+    if MCP_1:
+        return cast(Any, server).list_prompts()
+    # [/both]
 
     async def answer(function: Handler, ctx: Context, params: Any) -> types.ListPromptsResult:
         result = await _listed(function, types.ListPromptsRequest, params)
@@ -140,6 +189,10 @@ def list_prompts(server: Server[Any]) -> Register:
 
 def get_prompt(server: Server[Any]) -> Register:
     """The function takes the name of a prompt and its arguments, which may be None, and returns a `GetPromptResult`."""
+    # [both]
+    if MCP_1:
+        return cast(Any, server).get_prompt()
+    # [/both]
 
     async def answer(function: Handler, ctx: Context, params: types.GetPromptRequestParams) -> Any:
         return await function(params.name, params.arguments)
@@ -151,6 +204,10 @@ def get_prompt(server: Server[Any]) -> Register:
 # [resources]
 def list_resources(server: Server[Any]) -> Register:
     """The function takes nothing, or the request, and returns the resources, or a `ListResourcesResult`."""
+    # [both]
+    if MCP_1:
+        return cast(Any, server).list_resources()
+    # [/both]
 
     async def answer(function: Handler, ctx: Context, params: Any) -> types.ListResourcesResult:
         result = await _listed(function, types.ListResourcesRequest, params)
@@ -161,6 +218,10 @@ def list_resources(server: Server[Any]) -> Register:
 
 def list_resource_templates(server: Server[Any]) -> Register:
     """The function takes nothing, and returns the templates."""
+    # [both]
+    if MCP_1:
+        return cast(Any, server).list_resource_templates()
+    # [/both]
 
     async def answer(function: Handler, ctx: Context, params: Any) -> types.ListResourceTemplatesResult:
         return types.ListResourceTemplatesResult(resource_templates=await function())
@@ -170,6 +231,10 @@ def list_resource_templates(server: Server[Any]) -> Register:
 
 def read_resource(server: Server[Any]) -> Register:
     """The function takes an `AnyUrl`, and returns text, bytes, or several `ReadResourceContents`."""
+    # [both]
+    if MCP_1:
+        return cast(Any, server).read_resource()
+    # [/both]
 
     async def answer(function: Handler, ctx: Context, params: types.ReadResourceRequestParams) -> Any:
         uri = _url(params.uri)
@@ -195,6 +260,10 @@ def _contents(uri: str, item: ReadResourceContents) -> types.TextResourceContent
 # [completion]
 def completion(server: Server[Any]) -> Register:
     """The function takes what is completed, the argument and its context, and returns a `Completion` or None."""
+    # [both]
+    if MCP_1:
+        return cast(Any, server).completion()
+    # [/both]
 
     async def answer(function: Handler, ctx: Context, params: types.CompleteRequestParams) -> types.CompleteResult:
         found = await function(params.ref, params.argument, params.context)
@@ -207,6 +276,10 @@ def completion(server: Server[Any]) -> Register:
 # [logging]
 def set_logging_level(server: Server[Any]) -> Register:
     """The function takes a level. Clients of 2026-07-28 do not set one: each of their requests says what it wants to be told."""
+    # [both]
+    if MCP_1:
+        return cast(Any, server).set_logging_level()
+    # [/both]
 
     async def answer(function: Handler, ctx: Context, params: types.SetLevelRequestParams) -> types.EmptyResult:
         await function(params.level)
@@ -219,6 +292,10 @@ def set_logging_level(server: Server[Any]) -> Register:
 # [subscriptions]
 def subscribe_resource(server: Server[Any]) -> Register:
     """The function takes the `AnyUrl` of a resource. Clients of 2026-07-28 listen instead: it is called when they begin to."""
+    # [both]
+    if MCP_1:
+        return cast(Any, server).subscribe_resource()
+    # [/both]
 
     async def answer(function: Handler, ctx: Context, params: types.SubscribeRequestParams) -> types.EmptyResult:
         await function(_url(params.uri))
@@ -242,6 +319,10 @@ def subscribe_resource(server: Server[Any]) -> Register:
 
 def unsubscribe_resource(server: Server[Any]) -> Register:
     """The function takes the `AnyUrl` of a resource."""
+    # [both]
+    if MCP_1:
+        return cast(Any, server).unsubscribe_resource()
+    # [/both]
 
     async def answer(function: Handler, ctx: Context, params: types.UnsubscribeRequestParams) -> types.EmptyResult:
         await function(_url(params.uri))
@@ -253,12 +334,24 @@ def unsubscribe_resource(server: Server[Any]) -> Register:
 # [listening]
 async def resource_updated(session: ServerSession, uri: AnyUrl | str) -> None:
     """Tells the client of a session, as long as it subscribes as clients did before 2026-07-28, and all clients that listen."""
+    # [both]
+    if MCP_1:
+        await session.send_resource_updated(AnyUrl(str(uri)))  # type: ignore[arg-type]
+        return
+    # [/both]
     await session.send_resource_updated(str(uri))
     await _updates.publish(ResourceUpdated(str(uri)))
 
 
+# [alone]
 _updates = InMemorySubscriptionBus()
 _listen = ListenHandler(_updates)
+# [/alone]
+# [both]
+if not MCP_1:
+    _updates = InMemorySubscriptionBus()
+    _listen = ListenHandler(_updates)
+# [/both]
 
 
 # [/listening]
@@ -266,6 +359,10 @@ _listen = ListenHandler(_updates)
 # [progress]
 def progress_notification(server: Server[Any]) -> Register:
     """The function takes a token, the progress, the total and a message."""
+    # [both]
+    if MCP_1:
+        return cast(Any, server).progress_notification()
+    # [/both]
 
     def register(function: Function) -> Function:
         async def handler(ctx: Context, params: types.ProgressNotificationParams) -> None:
@@ -281,6 +378,10 @@ def progress_notification(server: Server[Any]) -> Register:
 # [request_handler]
 def request_handler(server: Server[Any], request: type[BaseModel]) -> Register:
     """The function takes a whole request of this class, and returns a result."""
+    # [both]
+    if MCP_1:
+        return _entered(cast(Any, server).request_handlers, request)
+    # [/both]
 
     async def answer(function: Handler, ctx: Context, params: Any) -> Any:
         return await function(request(params=params))
@@ -292,6 +393,10 @@ def request_handler(server: Server[Any], request: type[BaseModel]) -> Register:
 # [notification_handler]
 def notification_handler(server: Server[Any], notification: type[BaseModel]) -> Register:
     """The function takes a whole notification of this class."""
+    # [both]
+    if MCP_1:
+        return _entered(cast(Any, server).notification_handlers, notification)
+    # [/both]
 
     def register(function: Function) -> Function:
         async def handler(ctx: Context, params: Any) -> None:
@@ -307,6 +412,16 @@ def notification_handler(server: Server[Any], notification: type[BaseModel]) -> 
 # [answering]
 def answering(server: Server[Any], request: type[BaseModel]) -> Callable[[Any], Awaitable[Any]]:
     """A function that has a request of this class answered by its handler, without a client. Raises KeyError where there is none."""
+    # [both]
+    if MCP_1:
+        handle = cast(Any, server).request_handlers[request]
+
+        async def direct(asked: Any) -> Any:
+            result = await handle(asked)
+            return getattr(result, "root", result)
+
+        return direct
+    # [/both]
     method, params = _parts(request)
     entry = server.get_request_handler(method)
     if entry is None:
@@ -322,6 +437,20 @@ def answering(server: Server[Any], request: type[BaseModel]) -> Callable[[Any], 
 
 
 # [/answering]
+# [both]
+# [classes]
+def _entered(table: Any, message: type[BaseModel]) -> Register:
+    """A decorator that puts the function into a table of mcp 1."""
+
+    def register(function: Function) -> Function:
+        table[message] = function
+        return function
+
+    return register
+
+
+# [/classes]
+# [/both]
 # [classes]
 def _parts(message: type[BaseModel]) -> tuple[str, type[BaseModel]]:
     """The method of a class of requests or notifications, and the class of its parameters."""

@@ -110,6 +110,9 @@ class World(Protocol):
     def callers(self, name: str) -> Iterator[tuple[Module, ast.Call]]:
         """All calls of the project by the last part of what is called."""
 
+    def newer_in(self, module: Module) -> frozenset[ast.AST]:
+        """The imports whose names are looked at as what another branch of their guard imports, from the older release."""
+
 
 class Inference:
     """Types of expressions, each found once."""
@@ -566,7 +569,12 @@ class Inference:
         yield from (node for node in loads if any(binding.node is alias for binding in self.bindings(name, node, module)))
 
     def bindings(self, name: str, node: ast.AST, module: Module) -> list[Binding]:
-        """What a name may have been given where it is used."""
+        """What a name may have been given where it is used; by a guard of imports, what the older release gives."""
+        found = self._all_bindings(name, node, module)
+        newer = self.world.newer_in(module) if len(found) > 1 else ()
+        return [binding for binding in found if binding.node not in newer] if newer else found
+
+    def _all_bindings(self, name: str, node: ast.AST, module: Module) -> list[Binding]:
         for above in module.around(node):
             if isinstance(above, COMPREHENSIONS) and name in (inner := looped(above)):
                 return inner[name]
@@ -675,11 +683,13 @@ class Inference:
                 return declared if declared is not None and not _is_vague(declared) else given or declared
             case How.PARAMETER:
                 return self._parameter(binding, name, module)
+            case How.DEFINED if isinstance(binding.node, ast.ClassDef) and binding.node in self.world.newer_in(module):
+                return None
             case How.DEFINED:
                 where = f"{module.path}{OWN}{module.qualified(binding.node)}"
                 return ClassOf(where) if isinstance(binding.node, ast.ClassDef) else Function(where)
             case How.IMPORTED:
-                return self._imported(binding.target, module)
+                return None if binding.node in self.world.newer_in(module) else self._imported(binding.target, module)
             case How.RAISED:
                 return self._raised(binding.value, module)
             case How.OTHER:
@@ -784,7 +794,8 @@ class Inference:
         self._busy.add(key)
         try:
             bindings = module.scopes[module.tree].bindings.get(name)
-            if bindings:
+            newer = self.world.newer_in(module) if bindings and len(bindings) > 1 else ()
+            if bindings := [one for one in bindings or () if one.node not in newer]:
                 return either(self._bound(binding, name, module) for binding in bindings)
             inner = self.world.locate(f"{module.name}.{name}" if module.name else name, module)
             if inner is not None and not inner[1] and inner[0] is not module:

@@ -14,6 +14,7 @@ from enum import Enum
 from functools import cache
 from typing import TYPE_CHECKING
 
+from ..facts.gates import COMPAT_MODULE
 from ..facts.syntax import descend
 from ..facts.vocabulary import imports_standalone
 from .api import Api
@@ -37,6 +38,7 @@ _DECORATORS = frozenset(
     }
 )  # fmt: skip
 _HANDLERS = frozenset(f"on_{name}" for name in _DECORATORS)
+_MARKED = re.compile(r"(?m)^[ \t]*except ImportError:  # mcp 1$")
 _TOLD = re.compile(rb"\b(?:" + b"|".join(sorted(name.encode() for name in _HANDLERS)) + rb")\s*=")
 # Code that asks which of both it runs with.
 _ASKED = {
@@ -99,6 +101,75 @@ def supports_both(module: Module, api: Api, root: str = _MCP) -> bool:
         return False
     # Each in a guard of its own, or in functions of which the right one is called.
     return (apart.keys() >= imports.keys() and {*apart.values()} == {OLD, NEW}) or _ASKED[root].search(module.source.utf8) is not None
+
+
+def leans(module: Module, handlers: bool) -> bool:
+    """Whether a file uses what `fix` writes for both releases; `handlers` is whether the module for handlers is for both."""
+    names = (b"mcp_compat", *((b"mcp_handlers",) if handlers else ()))
+    if not any(name in module.source.utf8 for name in names):
+        return False
+    wanted = tuple(name.decode() for name in names)
+    return any(
+        alias.name.rpartition(".")[2] in wanted or f"{getattr(node, 'module', '') or ''}".rpartition(".")[2] in wanted
+        for node in module.of(*_IMPORTING)
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        for alias in node.names
+    )
+
+
+def is_plain(module: Module, api: Api) -> bool:
+    """Whether all that a file for both does for that is to import the same names from either release."""
+    if _TOLD.search(module.source.utf8) is not None or _ASKED[_MCP].search(module.source.utf8) is not None:
+        return False
+    inside: set[ast.AST] = set()
+    # Those that `fix` has written: whoever has written others knows what they are for.
+    plain = {guard for guard in choices(module, api) if _MARKED.search(module.source.slice(module.span(guard)))}
+    for node in module.of(ast.Try, ast.If):
+        found = [{*_signs(branch, api)} for branch in _branches(node)]
+        if {OLD} in found and {NEW} in found and node not in plain:
+            return False
+        inside.update(descend(node) if node in plain else ())
+    return all(NEW not in {*_imported(node, api)} for node in module.of(*_IMPORTING) if node not in inside)
+
+
+def choices(module: Module, api: Api) -> Iterator[ast.Try]:
+    """The guards that import the same names from either release, and do nothing else."""
+    for node in module.of(ast.Try):
+        if not isinstance(node, ast.Try) or node.orelse or node.finalbody:
+            continue
+        branches = _branches(node)
+        if not all(isinstance(one, ast.Import | ast.ImportFrom) for branch in branches for one in branch):
+            continue
+        signs = [{*_signs(branch, api)} for branch in branches]
+        names = [{alias.asname or alias.name for one in branch for alias in getattr(one, "names", ())} for branch in branches]
+        if {NEW} in signs and any(NEW not in sign for sign in signs) and all(one == names[0] for one in names):
+            yield node
+
+
+def unguarded(module: Module, api: Api) -> frozenset[str]:
+    """The names that a file imports although the older release has none of them, as far as no guard says what is done then."""
+    inside = {inner for node in module.of(ast.Try, ast.If) for inner in descend(node)}
+    found = set()
+    for node in module.of(*_IMPORTING):
+        if node in inside or NEW not in {*_imported(node, api)}:
+            continue
+        for alias in getattr(node, "names", ()):
+            one = ast.ImportFrom(node.module, [alias], 0) if isinstance(node, ast.ImportFrom) else ast.Import([alias])
+            if NEW in {*_imported(one, api)}:
+                found.add(f"{node.module}.{alias.name}" if isinstance(node, ast.ImportFrom) else alias.name)
+    return frozenset(found)
+
+
+def newer(module: Module, api: Api) -> Iterator[ast.AST]:
+    """The names of these guards that come from the newer release; a class that stands in for one of the older release as well."""
+    if module.path.rpartition("/")[2] == COMPAT_MODULE:
+        yield from (node for node in module.of(ast.ClassDef) if isinstance(node, ast.ClassDef))
+        yield from (alias for node in module.of(ast.ImportFrom) for alias in getattr(node, "names", ()) if NEW in {*_imported(node, api)})
+        return
+    for guard in choices(module, api):
+        for branch in _branches(guard):
+            if {*_signs(branch, api)} == {NEW}:
+                yield from (alias for one in branch for alias in getattr(one, "names", ()))
 
 
 def decide(program: Program, known: Mapping[str, Major]) -> dict[str, Major]:

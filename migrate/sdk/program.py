@@ -9,8 +9,10 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import cached_property
 from pathlib import PurePosixPath
 
+from ..facts.gates import COMPAT_MODULE, HANDLER_MODULE
 from ..facts.model import Defined, FileFacts, Symbol
 from ..facts.vocabulary import imports_standalone
+from ..source import Span
 from . import majors
 from .api import Api, load
 from .infer import Inference
@@ -26,6 +28,7 @@ _WORDS = (b"mcp", *USES)
 
 
 _CALLED = re.compile(rb"(\w+)\(", re.ASCII)
+_FOR_BOTH = re.compile(r"^# parts: (?:\w+ )*both\b", re.MULTILINE)
 _SCANS = 60  # names that are looked for file by file, before an index is made of all
 _CALLS = 60  # calls by one name, beyond which nothing is concluded from them
 
@@ -40,11 +43,15 @@ class Program:
         near: Collection[str],
         packages: Collection[str] = (),
         before: Program | None = None,
+        *,
+        keeps: bool = False,
     ) -> None:
         """`near` are the files that can hold values of the SDK, in the order of `files`; no use is looked for in the others.
 
         `packages` are folders with an `__init__.py`, which need not be among the files; `before` has modules that may be the same.
+        `keeps` is whether the code has to run with both releases of the SDK.
         """
+        self.keeps = keeps
         self.files = files
         self.near = {path: files[path] for path in near}
         self.packages = packages
@@ -62,6 +69,7 @@ class Program:
         self._majors: dict[str, Major] = {} if before is None else dict(before.majors)
         self._folders: dict[str, Major] = {}
         self._symbols: dict[str, tuple[Defined, ...]] = {}
+        self._newer: dict[str, frozenset[ast.AST]] = {}
         self.memo: dict[str, object] = {}  # what rules have worked out about the whole program
         self._fields: dict[str, frozenset[str]] = {}
         self.inference = Inference(self)
@@ -101,13 +109,44 @@ class Program:
 
     def supports_both(self, path: str) -> bool:
         """Whether a file is for either major: it asks for the one or the other itself, or is what another one asks for."""
+        if self.keeps and self.is_guarded(path) and majors.is_plain(self.module_at(path), self.api):
+            return False  # it asks for nothing but names: what it does with them has to be right for both
         return self.is_guarded(path) or (self._mixed and self.majors.get(path) is Major.BOTH)
 
     def is_guarded(self, path: str, root: str = "mcp") -> bool:
         """Whether a file imports what only one major has in one branch, and what only the other one has in another."""
         if (path, root) not in self._both:
-            self._both[path, root] = majors.supports_both(self.module_at(path), self.api, root)
+            module = self.module_at(path)
+            self._both[path, root] = majors.supports_both(module, self.api, root) or (
+                root == "mcp" and majors.leans(module, self._handlers_of_both)
+            )
         return self._both[path, root]
+
+    @cached_property
+    def _handlers_of_both(self) -> bool:
+        """Whether the module for handlers that `fix` has written into this project is for both releases."""
+        named = (file for path, file in self.files.items() if path.rpartition("/")[2] == HANDLER_MODULE)
+        return any(_FOR_BOTH.search(file.source.text) is not None for file in named)
+
+    def newer_in(self, module: Module) -> frozenset[ast.AST]:
+        """The imports of the newer release in guards that give the same names from the older one, where both have to work."""
+        if not self.keeps or (b"except" not in module.source.utf8 and module.path.rpartition("/")[2] != COMPAT_MODULE):
+            return frozenset()
+        if module.path not in self._newer:
+            self._newer[module.path] = frozenset(majors.newer(module, self.api))
+        return self._newer[module.path]
+
+    def lacks(self, before: FileFacts, after: FileFacts) -> str:
+        """What a file has come to import that the older release does not have; "" for nothing."""
+        if b"mcp" not in after.source.utf8:
+            return ""
+        old, new = (majors.unguarded(Module(file.source, file.module, package=False), self.api) for file in (before, after))
+        return min(new - old, default="")
+
+    def in_guard(self, path: str, span: Span) -> bool:
+        """Whether these bytes lie in a guard that gives the same names from either release."""
+        module = self.module_at(path)
+        return any(module.span(guard).contains(span) for guard in majors.choices(module, self.api))
 
     @property
     def majors(self) -> Mapping[str, Major]:

@@ -33,6 +33,9 @@ def check(fact: Fact, ctx: Context) -> Iterator[Finding]:
     # Without a version an installation takes the newest, and that is what moved code wants.
     if (written_for is Major.OTHER and not (keeps and is_moving_standalone(ctx))) or (written_for is Major.TWO and not fact.specifier):
         return
+    if ctx.keeps and _is_kept(ctx):
+        yield from _kept(fact, ctx, admits=not keeps, exactly=Major.ONE in majors(ctx))
+        return
     if written_for is Major.BOTH:
         yield from _for_both(fact, ctx, keeps=keeps)
         return
@@ -56,6 +59,8 @@ def fix(fact: Fact, tree: Tree, ctx: Context) -> Iterator[Edit]:
     if ctx.aim is Aim.HOLD:
         below = f"<{end.partition('.')[0]}"
         yield from requirements.asking(fact, f"{fact.specifier},{below}" if fact.specifier else below)
+    elif ctx.keeps and _is_kept(ctx):
+        yield from requirements.asking(fact, _range(fact, ctx))
     elif major(ctx) is Major.BOTH:
         yield from requirements.asking(fact, _widened(fact, wanted))
     else:
@@ -72,6 +77,37 @@ def _for_both(fact: Requirement, ctx: Context, *, keeps: bool) -> Iterator[Findi
     elif keeps:
         hint = ctx.entry.hints["both"].format(range=_widened(fact, ctx.entry.data["sdk"][0]))
         yield ctx.finding(fact, Applicability.SAFE, message=message, hint=hint)
+
+
+def _is_kept(ctx: Context) -> bool:
+    """Whether some of the code is for mcp 1, or has nothing that only one release has: code for either by now has a range of its own."""
+    return Major.ONE in majors(ctx) or major(ctx) is Major.EITHER
+
+
+def _kept(fact: Requirement, ctx: Context, *, admits: bool, exactly: bool) -> Iterator[Finding]:
+    """Code that is to run with both wants a range that has room for both, from the release on that this was checked with."""
+    from ...facts.versions import Version
+
+    limits = bounds(fact.specifier)
+    low = ctx.entry.data["sdk_of_both"][1]
+    if limits is None:
+        return
+    below = limits.begins_before(Version(low))
+    if admits and fact.specifier and not (exactly and (below or limits.high is None)):
+        return
+    word = "keeps" if not admits else "any" if not fact.specifier else "below" if below else "open"
+    message = ctx.entry.messages[word].replace("{low}", low)
+    hint = fact.fixed or ctx.entry.hints["both"].format(range=_range(fact, ctx))
+    yield ctx.finding(fact, Applicability.MANUAL if fact.fixed else Applicability.SAFE, message=message, hint=hint)
+
+
+def _range(fact: Requirement, ctx: Context) -> str:
+    """From the project's own lowest version, where that is not too low, to what is not known yet."""
+    from ...facts.versions import Version
+
+    limits = bounds(fact.specifier)
+    whole, low = ctx.entry.data["sdk_of_both"]
+    return whole if limits is None or limits.low is None or limits.begins_before(Version(low)) else f">={limits.low},<3"
 
 
 def _widened(fact: Requirement, wanted: str) -> str:

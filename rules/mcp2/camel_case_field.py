@@ -8,8 +8,9 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from ...facts.model import Symbol, SymbolUse
+from ...rewrite import compat
 from ...rewrite.edits import Edit
-from ...rule import Applicability, Context, Finding
+from ...rule import Applicability, Context, Finding, Import, NewFile
 from ...sdk import guards
 from ...sdk.symbols import UNKNOWN
 from ...sdk.types import OWN, ClassOf, Instance, members
@@ -63,6 +64,35 @@ def fix(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit]:
         text = ctx.module.text(node.args[1])
         if text[1:-1] == name:
             yield Edit(Span(span.start + 1, span.end - 1), new)
+
+
+def keep(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit | Import | NewFile]:
+    """The field is asked for by its name in the protocol."""
+    _, _, name = str(fact.key).rpartition(".")
+    node, module = ctx.module.at(fact.span), ctx.module
+    if compat.obstacle(ctx) or fact.use is SymbolUse.PATTERN:
+        return
+    above = module.parents.get(node) if node is not None else None
+    match node:
+        case ast.Attribute(ctx=ast.Load()) if not isinstance(above, ast.Delete):
+            text = compat.quoted(name, node, ctx)
+            if text is not None:
+                yield from compat.asked(node, "field", f", {text}", ctx)
+            return
+        case ast.Attribute(ctx=ast.Store()) if isinstance(above, ast.Assign) and above.targets == [node]:
+            of = compat.before(node, ctx)
+            if of is None:
+                return
+            start, end = of
+            stop = module.span(above.value)
+            yield Edit(Span(start, start), f"{compat.NAME}.set_field(")
+            yield Edit(Span(end, stop.start), f', "{name}", ')
+            yield Edit(Span(stop.end, stop.end), ")")
+        case ast.Call(func=ast.Name(id="getattr" | "hasattr" as asks), args=[_, ast.Constant(), *_], keywords=[]):
+            yield Edit(module.span(node.func), f"{compat.NAME}.{'field' if asks == 'getattr' else 'has_field'}")
+        case _:
+            return
+    yield from compat.needs(ctx, fact.span, "fields")
 
 
 def _is_for_both(fact: Symbol, name: str, ctx: Context) -> bool:

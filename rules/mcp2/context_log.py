@@ -50,6 +50,24 @@ def fix(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit]:
     yield from calls.drop(tree, call, gone)
 
 
+def keep(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit]:
+    """The message goes first, without a name: the releases call it differently."""
+    from ...rewrite import calls
+
+    call, node = calls.at(tree, fact.span), ctx.module.at(fact.span)
+    if call is None or not isinstance(node, ast.Call):
+        return
+    words = _words(fact, ctx)
+    place = 1 if str(fact.key).endswith(".log") else 0
+    for word in (word for word in words if word.arg == "message"):
+        level = [one for one in node.keywords[: node.keywords.index(word)] if one.arg == "level"]
+        if len(node.args) + len(level) != place or node.keywords.index(word) != len(level):
+            return
+        for one in (*level, word):
+            yield Edit(Span(ctx.module.span(one).start, ctx.module.span(one.value).start))
+    yield from (edit for edit in fix(fact, tree, ctx) if edit.text != "data")
+
+
 def _words(fact: Symbol, ctx: Context) -> list[ast.keyword]:
     node = ctx.module.at(fact.span)
     if fact.use is not SymbolUse.CALL or not isinstance(node, ast.Call) or not fact.sure:

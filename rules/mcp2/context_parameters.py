@@ -34,6 +34,13 @@ def fix(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit]:
         yield Edit(Span(module.span(found[0]).start, module.span(found[1]).start))
 
 
+def keep(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit]:
+    """Without its parameters: each release counts them otherwise, and they are for type checkers only."""
+    node = ctx.module.at(fact.span)
+    if _parameters(fact, ctx) and isinstance(node, ast.Subscript):
+        yield Edit(Span(ctx.module.span(node.value).end, fact.span.end))
+
+
 def _parameters(fact: Symbol, ctx: Context) -> list[ast.expr]:
     """The parameters, where the first one is the session."""
     node = ctx.module.at(fact.span)

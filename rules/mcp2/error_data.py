@@ -7,15 +7,17 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from ...facts.model import Symbol, SymbolUse
+from ...rewrite import compat
 from ...rewrite.edits import Edit
-from ...rule import Applicability, Context, Finding
+from ...rule import Applicability, Context, Finding, Import, NewFile
 from ...sdk.modules import Module
-from ...sdk.types import Instance
+from ...sdk.types import ClassOf, Instance
 from ...source import Span
 
 if TYPE_CHECKING:
     from ...rewrite.tree import Tree
 
+_ERROR = "mcp.shared.exceptions.McpError"
 _DATA = Instance("mcp.types.ErrorData")
 
 
@@ -29,6 +31,27 @@ def fix(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit]:
     error = _error(fact, ctx)
     if error is not None:
         yield from _edits(fact, error, ctx)
+
+
+def keep(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit | Import | NewFile]:
+    """The same `ErrorData`, handed over as either release wants it."""
+    error, node, module = _error(fact, ctx), ctx.module.at(fact.span), ctx.module
+    if error is None or not isinstance(node, ast.Call) or compat.obstacle(ctx) or ctx.sdk.type(error, module) != _DATA:
+        return
+    if node.keywords:
+        yield Edit(Span(module.span(node.keywords[0]).start, module.span(error).start))
+    if str(fact.key).endswith(".__init__"):
+        span = module.span(error)
+        yield Edit(Span(span.start, span.start), f"*{compat.NAME}.error_arguments(")
+        yield Edit(Span(span.end, span.end), ")")
+    elif ctx.sdk.type(node.func, module) == ClassOf(_ERROR):
+        yield Edit(module.span(node.func), f"{compat.NAME}.error")
+    else:
+        name = module.text(node.func)
+        end = module.span(error).end
+        yield Edit(module.span(node.func), f"{compat.NAME}.error")
+        yield Edit(Span(end, end), f", {name}")
+    yield from compat.needs(ctx, fact.span, "errors")
 
 
 def _error(fact: Symbol, ctx: Context) -> ast.expr | None:

@@ -10,6 +10,7 @@ from ...facts.model import Symbol, SymbolUse
 from ...facts.syntax import descend
 from ...rewrite.edits import Edit
 from ...rule import Applicability, Context, Finding
+from ...source import Span
 
 if TYPE_CHECKING:
     from ...rewrite.tree import Tree
@@ -33,6 +34,19 @@ def check(fact: Symbol, ctx: Context) -> Iterator[Finding]:
 def fix(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit]:
     text = ctx.module.source.slice(fact.span)
     yield Edit(fact.span, text.replace("McpError", "MCPError"))
+
+
+def keep(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit]:
+    """Either name."""
+    node, module = ctx.module.at(fact.span), ctx.module
+    above = module.parents.get(node) if node is not None else None
+    text = module.source.slice(fact.span)
+    names = f"{text}, {text.replace('McpError', 'MCPError')}"
+    match above:
+        case ast.Compare(left=left, ops=[ast.Eq() | ast.NotEq() as test], comparators=[one]) if one is node:
+            yield Edit(Span(module.span(left).end, fact.span.end), f" {'in' if isinstance(test, ast.Eq) else 'not in'} ({names})")
+        case ast.Tuple() | ast.List() | ast.Set():
+            yield Edit(fact.span, names)
 
 
 def _has_namesake(ctx: Context) -> bool:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ...facts.model import Symbol, SymbolUse
-from ...rewrite import connections, renames
+from ...rewrite import compat, connections, renames
 from ...rewrite.edits import Edit
 from ...rule import Applicability, Context, Finding, Import, NewFile
 from ...sdk.types import NONE, Instance
@@ -80,6 +80,15 @@ def fix(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit | Import | NewF
     yield from edits
     if opened.target is not None and not any(isinstance(edit, Edit) and edit.span == ctx.module.span(opened.target) for edit in edits):
         yield _two(opened.target, ctx)
+
+
+def keep(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit | Import | NewFile]:
+    """The function is taken from a module that opens the connection with either release, and gives three things."""
+    function = str(fact.key).rpartition(".")[2]
+    node = ctx.module.at(fact.span)
+    if fact.use is SymbolUse.TEXT or compat.obstacle(ctx) or (isinstance(node, ast.alias) and function == _NEW):
+        return
+    yield from compat.taken(fact, function, tree, ctx)
 
 
 def _handed_on(fact: Symbol, ctx: Context, span: Span, message: str | None = None) -> Finding:

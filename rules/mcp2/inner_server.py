@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from ...facts.model import Symbol, SymbolUse
+from ...rewrite import compat
 from ...rewrite.edits import Edit
 from ...rule import Applicability, Context, Finding
 
@@ -18,6 +19,8 @@ _OLD = "_mcp_server"
 
 
 def check(fact: Symbol, ctx: Context) -> Iterator[Finding]:
+    if ctx.keeps and compat.has_server(ctx.project) and not compat.obstacle(ctx):
+        return  # the class that servers are made of then has it with either release
     if fact.use in (SymbolUse.READ, SymbolUse.STORE, SymbolUse.GETATTR):
         yield ctx.finding(fact, Applicability.SAFE if fact.sure else Applicability.UNSAFE)
 
@@ -28,3 +31,7 @@ def fix(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit]:
         yield Edit(module.attribute_span(node), _NEW)
     elif isinstance(node, ast.Call) and len(node.args) > 1:
         yield Edit(module.span(node.args[1]), module.text(node.args[1]).replace(_OLD, _NEW))
+
+
+def keep(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit]:
+    yield from ()  # an edit of its own would be right for one release only

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from ...facts.model import Symbol, SymbolUse
-from ...rewrite import calls, renames
+from ...rewrite import calls, compat, renames
 from ...rewrite.edits import Edit
-from ...rule import Applicability, Context, Finding, Import
+from ...rule import Applicability, Context, Finding, Import, NewFile
 from ...sdk.modules import Def, Module
 from ...sdk.types import Instance
 from ...source import Span
@@ -59,6 +59,11 @@ def fix(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit | Import]:
         elif isinstance(waited, ast.Await) and isinstance(call.func, ast.Attribute):
             # `Client` has made the handshake, and its session keeps what came of it.
             yield Edit(module.span(waited), f"{module.text(call.func.value)}.session.initialize_result")
+
+
+def keep(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit | Import | NewFile]:
+    if not compat.obstacle(ctx):
+        yield from compat.taken(fact, "create_connected_server_and_client_session", tree, ctx)
 
 
 def _made(ctx: Context) -> list[ast.Call]:

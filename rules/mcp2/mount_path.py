@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from ...facts.model import Symbol, SymbolUse
+from ...rewrite import compat
 from ...rewrite.edits import Edit
 from ...rule import Applicability, Context, Finding
 from ...sdk.servers import part
@@ -20,6 +21,8 @@ _POSITIONS = {"run": 1, "run_sse_async": 0, "sse_app": 0}
 def check(fact: Symbol, ctx: Context) -> Iterator[Finding]:
     value = _given(fact, ctx)
     if value is not None:
+        if ctx.keeps and compat.has_server(ctx.project) and _is_known(value, fact, ctx):
+            return  # the class that servers are made of then takes it with either release
         applicability = Applicability.SAFE if _is_known(value, fact, ctx) else Applicability.UNSAFE
         yield ctx.finding(fact, applicability, span=ctx.module.span(value))
 
@@ -67,3 +70,7 @@ def _is_known(value: ast.expr, fact: Symbol, ctx: Context) -> bool:
             case ast.Call(func=ast.Name(id="Mount") | ast.Attribute(attr="mount" | "Mount"), args=[ast.Constant(value=path), *_]):
                 return isinstance(value, ast.Constant) and bool(path == value.value)
     return True
+
+
+def keep(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit]:
+    yield from ()  # mcp 1 needs the path

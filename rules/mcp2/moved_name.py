@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from ...facts.model import Symbol, SymbolUse
-from ...rewrite import moves
+from ...rewrite import compat, moves
 from ...rewrite.edits import Edit
-from ...rewrite.lines import next_line
+from ...rewrite.lines import indent_of, next_line
 from ...rewrite.moves import Place
-from ...rule import Applicability, Context, Entry, Finding, Import
+from ...rule import Applicability, Context, Either, Entry, Finding, Import, NewFile
 from ...sdk import stars
 from ...source import Span
 
@@ -71,6 +71,83 @@ def fix(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit | Import]:
     if new is None:
         return
     yield from moves.moved(fact, _place(fact.key, api), new, tree, ctx, lambda place: _successor(place, api, ctx.entry))
+
+
+def keep(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit | Import | Either | NewFile]:
+    """A name that both releases have, or one guard that takes it from either; the file goes on to use its own name for it."""
+    from ...rewrite import imports, renames
+
+    assert isinstance(fact.key, str)
+    api, module = ctx.sdk.api, ctx.module
+    node = module.at(fact.span)
+    if fact.use is SymbolUse.NAME and isinstance(node, ast.Attribute):
+        here = _place(fact.key, api)
+        new = _successor(here, api, ctx.entry)
+        if new is None or not new.name:
+            return
+        if _canonical(here, api) == compat.SERVER and compat.has_server(ctx.project) and not compat.obstacle(ctx):
+            yield from compat.called(ctx, fact.span, "FastMCP")
+            return
+        if _is_old(new, api):
+            yield from moves.named(fact, here, new, ctx)
+            return
+        newer = ctx.sdk.newer_in(module)
+        taken = [one for scope in module.scopes.values() for one in scope.bindings.get(here.name, ()) if one.node not in newer]
+        if all(_canonical(_place(one.target, api), api) == _canonical(here, api) for one in taken):
+            yield Edit(fact.span, here.name)
+            if not taken:
+                yield Either(Import(*new), Import(*here), here.name)
+        return
+    statement = module.parents.get(node) if node is not None else None
+    if not isinstance(node, ast.alias) or not isinstance(statement, ast.ImportFrom) or statement.module is None or statement.level:
+        return
+    others = [file for path, file in ctx.project.files.items() if path != ctx.file.source.path]
+    plain, guarded = [], []
+    for one in statement.names:
+        here = Place(statement.module, one.name)
+        there = _successor(here, api, ctx.entry)
+        if there is None or there == here or {here.dotted, _canonical(here, api)} & {*ctx.entry.data["elsewhere"]}:
+            continue
+        if _canonical(here, api) == compat.SERVER and compat.has_server(ctx.project):
+            if not compat.obstacle(ctx):
+                if place := compat.place(ctx):
+                    plain.append(renames.Move(one, place, "FastMCP"))
+                    yield from compat.files(ctx, "server")
+                elif len(statement.names) == 1:
+                    yield from compat.given(statement, one, "FastMCP", tree, ctx)
+        elif _is_old(there, api):
+            plain.append(renames.Move(one, there.module, there.name))
+        else:
+            local = one.asname or one.name
+            shared = renames.is_shared(local, [one], module, ctx.sdk.inference, others) or not any(ctx.sdk.inference.uses(one, module))
+            guarded.append((one, Either(Import(*there), Import(*here), local, exported=shared)))
+    above = module.source.line(statement.lineno - 1) if statement.lineno > 1 else ""
+    whole = len(guarded) + len(plain) == len(statement.names) and above.lstrip().startswith("#")
+    if module.parents.get(statement) is module.tree and not whole:
+        gone = [alias for alias, _ in guarded]
+        yield from renames.moved(statement, plain, tree, module, ctx.sdk.inference, others, also=gone, anew=True)
+        yield from (need for _, need in guarded)
+        return
+    if not guarded:
+        yield from renames.moved(statement, plain, tree, module, ctx.sdk.inference, others)
+        return
+    # Elsewhere, and below a remark of its own, all stands where the import stood, under the names that it had.
+    dealt = {*(alias for alias, _ in guarded), *(move.alias for move in plain)}
+    newline, start = module.source.newline, module.span(statement).start
+    indent = indent_of(module.source, start)
+    kept = ", ".join(module.text(one) for one in statement.names if one not in dealt)
+    lines = [f"from {statement.module} import {kept}"] if kept else []
+    for move in plain:
+        local = move.alias.asname or move.alias.name
+        lines.append(f"from {move.module} import {move.name}{'' if local == move.name else f' as {local}'}")
+    needs = [((need.new.module, need.new.name), (need.old.module, need.old.name), need.local) for _, need in guarded]
+    text = imports.written(needs, newline, indent).removesuffix(newline)
+    yield Edit(module.span(statement), "".join(f"{line}{newline}{indent}" for line in lines) + text[len(indent) :])
+
+
+def _is_old(new: Place, api: Api) -> bool:
+    """Whether the older release has the newer name as well."""
+    return new.module.partition(".")[0] != "mcp" or (api.was(new.module, new.name) if new.name else new.module in api.old["modules"])
 
 
 def _star(fact: Symbol, star: str, ctx: Context) -> Iterator[Finding]:

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from ...facts.model import Symbol, SymbolUse
+from ...rewrite import compat
 from ...rewrite.edits import Edit
-from ...rule import Applicability, Context, Finding
+from ...rule import Applicability, Context, Finding, Import, NewFile
 from ...source import Span
 
 if TYPE_CHECKING:
@@ -25,3 +26,9 @@ def fix(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit]:
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and not node.args:
         start = ctx.module.attribute_span(node.func).start
         yield Edit(Span(start, fact.span.end), ctx.entry.data[str(fact.key)][0])
+
+
+def keep(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit | Import | NewFile]:
+    node = ctx.module.at(fact.span)
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and not node.args and not compat.obstacle(ctx):
+        yield from compat.asked(node.func, "server_capabilities", "", ctx, fact.span.end)

@@ -8,8 +8,9 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from ...facts.model import Symbol, SymbolUse
+from ...rewrite import compat
 from ...rewrite.edits import Edit
-from ...rule import Applicability, Context, Finding
+from ...rule import Applicability, Context, Finding, Import, NewFile
 from ...sdk import guards
 from ...sdk.symbols import UNKNOWN
 from ...sdk.types import Instance, members
@@ -48,6 +49,26 @@ def check(fact: Symbol, ctx: Context) -> Iterator[Finding]:
 
 def fix(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit]:
     yield from _made(fact, ctx) if fact.use is SymbolUse.CALL else _edits(fact, ctx)
+
+
+def keep(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit | Import | NewFile]:
+    node: ast.AST | None = ctx.module.at(fact.span)
+    module = ctx.module
+    if fact.use is SymbolUse.CALL or compat.obstacle(ctx):
+        return
+    if str(fact.key).endswith(".meta"):
+        node = _of_meta(fact, ctx)
+    match node:
+        case ast.Attribute(attr=attr, ctx=ast.Load()) if not attr.startswith(("model_", "_", "dict", "json")):
+            text = compat.quoted(attr, node, ctx)
+            if text is not None:
+                yield from compat.asked(node, "meta", f", {text}", ctx)
+            return
+        case ast.Call(func=ast.Name(id="getattr"), args=[_, ast.Constant(value=str()), _], keywords=[]):
+            yield Edit(module.span(node.func), f"{compat.NAME}.meta")
+        case _:
+            return
+    yield from compat.needs(ctx, fact.span, "meta")
 
 
 def _of_meta(fact: Symbol, ctx: Context) -> ast.AST | None:

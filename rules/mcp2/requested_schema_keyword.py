@@ -30,6 +30,17 @@ def fix(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit]:
         yield Edit(_span(keyword, ctx), "requested_schema")
 
 
+def keep(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit]:
+    """By its place: the releases call it differently."""
+    keyword, node = _keyword(fact, ctx), ctx.module.at(fact.span)
+    if keyword is None or not isinstance(node, ast.Call):
+        return
+    before = [word for word in node.keywords[: node.keywords.index(keyword)] if word.arg == "message"]
+    if len(node.args) + len(before) == 1 and node.keywords.index(keyword) == len(before):
+        for word in (*before, keyword):
+            yield Edit(Span(ctx.module.span(word).start, ctx.module.span(word.value).start))
+
+
 def _span(keyword: ast.keyword, ctx: Context) -> Span:
     start = ctx.module.span(keyword).start
     return Span(start, start + len(_NAME))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from ...facts.model import Symbol, SymbolUse
 from ...rewrite.edits import Edit
 from ...rule import Applicability, Context, Finding
+from ...source import Span
 
 if TYPE_CHECKING:
     from ...rewrite.tree import Tree
@@ -28,3 +29,10 @@ def fix(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit]:
     node = tree.node(cst.Subscript, fact.span)
     if node is not None:
         yield from cut.item(tree, node.slice, 1)
+
+
+def keep(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit]:
+    """Without its parameters: each release counts them otherwise, and they are for type checkers only."""
+    node = ctx.module.at(fact.span)
+    if isinstance(node, ast.Subscript):
+        yield Edit(Span(ctx.module.span(node.value).end, fact.span.end))

@@ -8,8 +8,9 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from ...facts.model import Symbol, SymbolUse
+from ...rewrite import compat
 from ...rewrite.edits import Edit
-from ...rule import Applicability, Context, Finding
+from ...rule import Applicability, Context, Finding, Import, NewFile
 from ...sdk.modules import Binding, How
 from ...sdk.types import NONE, Instance
 from ...source import Span
@@ -24,8 +25,10 @@ _UNITS = ("days", "seconds", "microseconds", "milliseconds", "minutes", "hours",
 
 def check(fact: Symbol, ctx: Context) -> Iterator[Finding]:
     for value in _timeouts(fact, ctx):
+        if _is_kept(value, ctx):
+            continue
         yield ctx.finding(fact, Applicability.SAFE if _is_delta(value, ctx) else Applicability.UNSAFE, span=ctx.module.span(value))
-        if (made := _made(value, ctx)) is not None:
+        if (made := _made(value, ctx)) is not None and not ctx.keeps:
             yield ctx.finding(fact, Applicability.SAFE, span=ctx.module.span(made), message=_MADE)
 
 
@@ -41,6 +44,17 @@ def fix(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit]:
         elif isinstance(value, ast.Name | ast.Attribute):
             # A number may come here too, and None.
             yield Edit(span, f'{text}.total_seconds() if hasattr({text}, "total_seconds") else {text}')
+
+
+def keep(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit | Import | NewFile]:
+    """The time is handed over as either release counts it."""
+    for value in _timeouts(fact, ctx):
+        if not compat.obstacle(ctx) and not _is_kept(value, ctx):
+            yield from compat.around(ctx, ctx.module.span(value), "timeout")
+
+
+def _is_kept(value: ast.expr, ctx: Context) -> bool:
+    return ctx.module.text(value).startswith(f"{compat.NAME}.timeout(")
 
 
 def _timeouts(fact: Symbol, ctx: Context) -> Iterator[ast.expr]:

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from ...facts.model import Symbol, SymbolUse
+from ...rewrite import compat
 from ...rewrite.edits import Edit
-from ...rule import Applicability, Context, Finding, Import, Severity
+from ...rule import Applicability, Context, Finding, Import, NewFile, Severity
 from ...sdk.escapes import builtin, expected_class, is_caught, is_expected
 from ...sdk.handlers import Handler, handlers, own_nodes
 from ...sdk.modules import Module
@@ -57,6 +58,26 @@ def fix(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit | Import]:
         for raised in _raised(handler, ctx):
             if _fits(handler, raised, ctx) and not _is_typed(raised, ctx):
                 yield from _renamed(handler, raised, ctx)
+
+
+def keep(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit | Import | NewFile]:
+    """What either release shows to clients: of resources, mcp 1 has no error of its own for those that are absent."""
+    for handler in _of(fact, ctx):
+        for raised in _raised(handler, ctx):
+            if not _fits(handler, raised, ctx) or _is_typed(raised, ctx):
+                continue
+            if handler.kind == "prompt":
+                if not compat.obstacle(ctx):
+                    made = f"{compat.NAME}.error(ErrorData(code=INVALID_PARAMS, message={raised.text}))"
+                    yield Edit(ctx.module.span(raised.call), made)
+                    yield from (Import("mcp.types", name) for name in ("ErrorData", "INVALID_PARAMS"))
+                    yield from compat.needs(ctx, ctx.module.span(raised.call), "errors")
+                continue
+            for wish in _renamed(handler, raised, ctx):
+                if isinstance(wish, Edit):
+                    yield wish._replace(text=wish.text.replace("ResourceNotFoundError", "ResourceError"))
+                else:
+                    yield wish._replace(name=wish.name.replace("ResourceNotFoundError", "ResourceError"))
 
 
 def _of(fact: Symbol, ctx: Context) -> list[Handler]:

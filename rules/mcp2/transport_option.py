@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from ...facts.model import Symbol, SymbolUse
+from ...rewrite import compat
 from ...rewrite.edits import Edit
-from ...rule import Applicability, Context, Finding, Import, Severity
+from ...rule import Applicability, Context, Finding, Import, NewFile, Severity
 from ...sdk.modules import Module
 from ...sdk.options import MOVED, Options, Reach, Sink, plans
 from ...sdk.servers import CLASSES, part
@@ -30,6 +31,9 @@ _MANY = 3
 
 def check(fact: Symbol, ctx: Context) -> Iterator[Finding]:
     name = part(fact)
+    if ctx.keeps:
+        yield from _for_both(fact, ctx)
+        return
     if name is None or (name == "" and fact.use is not SymbolUse.CALL):
         return
     if name == "__init__":
@@ -69,6 +73,21 @@ def fix(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit | Import]:
             for sink in options.sinks:
                 if sink.use.node is node:
                     yield from _served(sink, options, tree, ctx)
+
+
+def _for_both(fact: Symbol, ctx: Context) -> Iterator[Finding]:
+    """A server whose class has to come from the module that takes such options with either release."""
+    node = ctx.module.at(fact.span)
+    if fact.key != compat.SERVER or fact.use is not SymbolUse.CALL or not isinstance(node, ast.Call) or compat.is_taken(node, ctx):
+        return
+    words = [word for word in node.keywords if word.arg in MOVED]
+    for word in words:
+        yield ctx.finding(fact, Applicability.SAFE, span=ctx.module.span(word))
+
+
+def keep(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit | Import | NewFile]:
+    if not compat.obstacle(ctx):
+        yield from compat.taken(fact, "FastMCP", tree, ctx)
 
 
 def _inherited(fact: Symbol, ctx: Context) -> Iterator[Finding]:

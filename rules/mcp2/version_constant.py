@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ...facts.model import Symbol, SymbolUse
 from ...rewrite.edits import Edit
-from ...rule import Applicability, Context, Finding, Import
+from ...rule import Applicability, Context, Either, Finding, Import
 
 if TYPE_CHECKING:
     from ...rewrite.tree import Tree
@@ -68,6 +68,31 @@ def fix(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit | Import]:
         return _spelled(use, name, ctx), [Import(_HOME, name)]
 
     yield from renames.replaced(statement, node, spell, tree, module, ctx.sdk.inference)
+
+
+def keep(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit | Import | Either]:
+    """Under a name of its own, or that others know, a constant is what it was: that of the handshake."""
+    from ...rewrite import renames
+
+    node, module = ctx.module.at(fact.span), ctx.module
+    statement = module.parents.get(node) if node is not None else None
+    if fact.use is SymbolUse.NAME:
+        yield from fix(fact, tree, ctx)
+        return
+    if not isinstance(node, ast.alias) or not isinstance(statement, ast.ImportFrom) or not _is_plain(statement, ctx):
+        return
+    if any(_changes(use, ctx) for use in _uses(fact, ctx)):
+        return
+    others = [file for path, file in ctx.project.files.items() if path != ctx.file.source.path]
+    local = node.asname or node.name
+    shared = renames.is_shared(local, [node], module, ctx.sdk.inference, others)
+    if not shared and node.asname is None and [*_uses(fact, ctx)]:
+        yield from fix(fact, tree, ctx)
+        return
+    latest = str(fact.key).endswith(_LATEST)
+    new = "LATEST_HANDSHAKE_VERSION" if latest else "HANDSHAKE_PROTOCOL_VERSIONS"
+    yield from renames.moved(statement, [], tree, module, ctx.sdk.inference, others, also=[node])
+    yield Either(Import(_HOME, new), Import("mcp.shared.version", node.name), local, exported=shared)
 
 
 def _is_meant(fact: Symbol, ctx: Context) -> bool:

@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from ...facts.model import Symbol, SymbolUse
+from ...rewrite import compat
 from ...rewrite.edits import Edit
 from ...rewrite.unwrapped import unwrapped
-from ...rule import Applicability, Context, Finding, Import
+from ...rule import Applicability, Context, Finding, Import, NewFile
 from ...sdk import guards
 from ...sdk.types import ClassOf, Instance, is_open, members
 from ...source import Span
@@ -56,6 +57,25 @@ def fix(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit | Import]:
                 yield Edit(Span(_end(node.value, ctx), fact.span.end))
         case SymbolUse.READ:
             yield from _validated(fact, ctx)
+
+
+def keep(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit | Import | NewFile]:
+    node, module = ctx.module.at(fact.span), ctx.module
+    if compat.obstacle(ctx):
+        return
+    match node:
+        case ast.Attribute(attr="root", ctx=ast.Load()) if fact.use is SymbolUse.READ:
+            yield from compat.asked(node, "unwrapped", "", ctx)
+            return
+        case ast.Call() if fact.use is SymbolUse.CALL and (given := _given(node)) is not None and _is_message(given, ctx):
+            opening = module.source.utf8.index(b"(", module.span(node.func).end) + 1
+            yield Edit(Span(fact.span.start, fact.span.start), f"{compat.NAME}.wrapped(")
+            yield Edit(Span(opening - 1, opening), "," if module.source.utf8[opening : opening + 1].isspace() else ", ")
+            if node.keywords:
+                yield Edit(Span(module.span(node.keywords[0]).start, module.span(given).start))
+        case _:
+            return
+    yield from compat.needs(ctx, fact.span, "unions")
 
 
 def _root(fact: Symbol, owner: str, ctx: Context) -> Iterator[Finding]:
