@@ -145,9 +145,10 @@ def needs_sdk(file: FileFacts) -> bool:
     return any(isinstance(fact, Requirement) and fact.key in (SDK, *STANDALONE) for fact in file.facts)
 
 
-def needs_standalone(file: FileFacts) -> bool:
-    """Whether one file asks for `fastmcp`."""
-    return any(isinstance(fact, Requirement) and fact.key in STANDALONE for fact in file.facts)
+def needs_standalone(file: FileFacts, *, always: bool = False) -> bool:
+    """Whether one file asks for `fastmcp`; `always` is whether an extra or a group does not count, which may be left out."""
+    optional = (Place.EXTRA, Place.GROUP) if always else ()
+    return any(isinstance(fact, Requirement) and fact.key in STANDALONE and fact.place not in optional for fact in file.facts)
 
 
 def is_moving(ctx: Context) -> bool:
