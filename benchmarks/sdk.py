@@ -1,6 +1,7 @@
-"""Measures what `fix` makes of projects that use the official SDK 1.x: do they work on 2.x as they did before?
+"""Measures what `fix` makes of projects that use the official SDK 1.x, or fastmcp 2 or 3: do they work on the next major as before?
 
     python benchmarks/sdk.py --recipes benchmarks/sdk.yaml [--referee REFEREE.py] [--output FILE.md] [--json FILE] CORPUS
+    python benchmarks/sdk.py --recipes benchmarks/fastmcp.yaml --prefix fm2- [--output FILE.md] [--json FILE] CORPUS
 
 CORPUS holds one folder for each project; those whose names begin with one of `--prefix` are taken, or only those named by `--only`.
 Every project is copied, so the corpus stays as it is. Exit status: 0 when all targets hold, 1 otherwise.
@@ -40,6 +41,8 @@ PYRIGHT = "pyright==1.1.411"
 # What only version 1 brought along, and what only version 2 does: where a project asks for it itself, it is there before and after.
 BROUGHT = {"pydantic-settings": "pydantic-settings==2.16.3"}
 BRINGS = {"opentelemetry": "opentelemetry-api==1.45.2"}
+# What only fastmcp 2 and 3 brought along: it is there afterwards where the project, once rewritten, asks for it.
+ONCE_BROUGHT = {"httpx": "httpx==0.28.1", "typer": "typer==0.29.2"}
 # The client, and the mode of the client, that speaks to the rewritten server.
 MODERN = "2026-07-28"
 CLIENTS = {"v1": ("1", ""), "v2 legacy": ("2", "legacy"), "v2 modern": ("2", "auto")}
@@ -50,9 +53,9 @@ BLOCKS = "MCP706"  # the rule that names packages which need the older release
 LIMITS = {"session": 300, "imports": 1500, "tests": 900}
 
 
-def pins(major: str) -> tuple[str, ...]:
-    """The SDK of this major, as the tests of the product pin it."""
-    return tuple((HERE.parent / "tests" / f"sdk-v{major}.txt").read_text(encoding="utf-8").split())
+def pins(major: str, package: str = "sdk") -> tuple[str, ...]:
+    """The SDK of this major, or fastmcp with its SDK, as the tests of the product pin it."""
+    return tuple((HERE.parent / "tests" / f"{package}-v{major}.txt").read_text(encoding="utf-8").split())
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +72,11 @@ class Plan:
     """What a file says of one project."""
 
     pip: tuple[str, ...] = ()
+    older: tuple[str, ...] = ()  # what takes the place of packages of these names on the older release
+    moved: tuple[str, ...] = ()  # the same on the newer one
     extras: str = ""  # of the SDK
+    fastmcp: str = ""  # the release of the standalone package that the project is written for, where it uses that
+    without: tuple[str, ...] = ()  # what is left out, as it needs the older release
     roots: tuple[str, ...] = (".",)  # where its imports start from
     files: Mapping[str, str] = field(default_factory=dict)
     env: Mapping[str, str] = field(default_factory=dict)
@@ -78,12 +85,12 @@ class Plan:
     ways: tuple[Way, ...] = ()
 
     def packages(self, major: str) -> tuple[str, ...]:
+        asked = _replaced(self.pip, self.moved if major == "2" else self.older)
+        if self.fastmcp:
+            return _replaced(pins("4", "fastmcp") if major == "2" else (f"fastmcp=={self.fastmcp}", pins("1")[0]), asked)
         sdk, *others = pins(major)
         name, _, version = sdk.partition("==")
-        # Where a project says which release it takes, the tests of the product do not.
-        own = {package.partition("==")[0] for package in self.pip}
-        rest = [package for package in others if package.partition("==")[0] not in own]
-        return (f"{name}[{self.extras}]=={version}" if self.extras else sdk, *rest, *self.pip)
+        return _replaced((f"{name}[{self.extras}]=={version}" if self.extras else sdk, *others), asked)
 
     def prepare(self, major: str, recipe: Recipe, copy: Path, environments: Path) -> Host:
         """A copy of the project that can be started on this major of the SDK."""
@@ -92,18 +99,33 @@ class Plan:
             (copy / name).write_text(text, encoding="utf-8")
         path = os.pathsep.join(str(copy / root) for root in self.roots)
         env = {"PYTHONPATH": path, **self.env, **recipe.env}
-        return Host.prepare(dataclasses.replace(recipe, pip=self.packages(major), env=env), copy, environments)
+        packages = self.packages(major)
+        if self.fastmcp and major == "2":
+            asked = "\n".join(_requirements(copy))
+            brought = [pin for name, pin in ONCE_BROUGHT.items() if re.search(rf"(?<![\w-]){name}(?![\w-])", asked)]
+            packages = _replaced(brought, packages)
+        return Host.prepare(dataclasses.replace(recipe, pip=packages, env=env), copy, environments)
 
 
 def read(path: Path) -> dict[str, Plan]:
     return {name: _plan(told or {}) for name, told in (yaml.safe_load(path.read_text(encoding="utf-8")) or {}).items()}
 
 
+def _replaced(packages: Sequence[str], others: Sequence[str]) -> tuple[str, ...]:
+    """Both, and where they name the same package, what the second say: a project knows best which release it takes."""
+    own = {package.partition("==")[0] for package in others}
+    return (*(package for package in packages if package.partition("==")[0] not in own), *others)
+
+
 def _plan(told: Mapping[str, Any]) -> Plan:
     tests = told.get("tests", ())
     return Plan(
         pip=tuple(told.get("pip", ())),
+        older=tuple(told.get("older", ())),
+        moved=tuple(told.get("moved", ())),
+        fastmcp=str(told.get("fastmcp", "")),
         extras=told.get("extras", ""),
+        without=tuple(told.get("without", ())),
         roots=tuple(told.get("roots", (".",))),
         files=told.get("files", {}),
         first=told.get("first", ""),
@@ -150,6 +172,11 @@ class Bench:
         row: dict[str, Any] = {"name": project.name, "trouble": []}
         home = self.scratch / project.name
         shutil.rmtree(home, ignore_errors=True)
+        if plan.without:
+            project = _copy(project, home / "part" / project.name)
+            for name in plan.without:
+                left = project / name
+                shutil.rmtree(left) if left.is_dir() else left.unlink()
         fixed = _copy(project, home / "fixed")
         self._fix(row, project, fixed)
         for part, measure in {"imports": self._imports, "sessions": self._sessions, "referee": self._referee, "tests": self._tests}.items():
@@ -483,7 +510,7 @@ def _key(what: str, project: Path, plan: Plan) -> str:
 def _requirements(project: Path) -> Iterator[str]:
     """The texts of the files in which a project says what it needs."""
     for pattern in ("pyproject.toml", "requirements*.txt", "setup.py", "setup.cfg"):
-        yield from (path.read_text(encoding="utf-8", errors="replace").replace("_", "-").lower() for path in project.glob(pattern))
+        yield from (path.read_text(encoding="utf-8", errors="replace").replace("_", "-").lower() for path in project.rglob(pattern))
 
 
 def _copy(source: Path, target: Path) -> Path:
