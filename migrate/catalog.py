@@ -12,7 +12,7 @@ from typing import TypeGuard, cast
 
 import yaml
 
-from .facts.model import Fact, Symbol
+from .facts.model import Defined, Fact
 from .rule import Context, Entry, Group, Rule, Severity
 
 PACKAGE = f"{__package__}.rules"
@@ -57,7 +57,7 @@ class Catalog:
         """The entries that match this fact by its kind and key; `*.name` matches dotted keys by their last part."""
         kind = type(fact).__name__
         named = self.table.get((kind, fact.key), ()) if isinstance(fact.key, str) else ()
-        if isinstance(fact, Symbol):
+        if isinstance(fact, Defined):
             named += self.table.get((kind, f"*.{str(fact.key).rpartition('.')[2]}"), ())
         return named + self.table.get((kind, ANY), ())
 

@@ -40,6 +40,7 @@ from .facts.model import (
     Route,
     Send,
     Shape,
+    Standalone,
     Store,
     Stream,
     Symbol,
@@ -56,7 +57,7 @@ from .source import Source
 F = TypeVar("F", bound=Fact)
 T = TypeVar("T")
 # What linking adds to a file, and has to make anew when another file has changed.
-_LINKED = (Constant, Dispatcher, ErrorCode, Handler, Header, MetaKey, Send, Symbol, Version)
+_LINKED = (Constant, Dispatcher, ErrorCode, Handler, Header, MetaKey, Send, Standalone, Symbol, Version)
 _MAX_HOPS = 8
 _REFUSES = re.compile(r"\blegacy\s*=\s*False\b")
 _ENOUGH = 3  # words that only MCP has, beside another protocol's: a gateway that speaks both

@@ -1,4 +1,7 @@
-"""Environments with the official SDK of either major, or with web frameworks, built once from the pinned requirements beside this file."""
+"""Environments with the official SDK of either major, with the standalone `fastmcp`, or with web frameworks.
+
+Each is built once from the pinned requirements beside this file.
+"""
 
 from __future__ import annotations
 
@@ -18,6 +21,11 @@ CACHE = HERE.parent / ".cache" / "sdk"
 def python(major: int) -> Path:
     """The interpreter of an environment that holds `mcp` of this major; builds it when it is not there."""
     return _environment(f"sdk-v{major}", f"v{major}")
+
+
+def fastmcp(major: int) -> Path:
+    """The interpreter of an environment that holds the standalone `fastmcp` of this major, with the SDK that it takes."""
+    return _environment(f"fastmcp-v{major}", f"fastmcp-v{major}")
 
 
 def frameworks() -> Path:

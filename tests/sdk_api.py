@@ -1,8 +1,9 @@
-"""What a release of the official SDK defines: modules, names, classes, fields and results, read from the installed package.
+"""What a release of the official SDK, or of `fastmcp`, defines: modules, names, classes, fields and results, as installed.
 
-    python tests/sdk_api.py OUTPUT.json     writes the table of both majors that `mcp_migrate.sdk` reads (rules/mcp2/api.json)
+    python tests/sdk_api.py OUTPUT.json             writes the table of both majors that `mcp_migrate.sdk` reads (rules/mcp2/api.json)
+    python tests/sdk_api.py fastmcp OUTPUT.json     writes that of the standalone package (rules/fastmcp4/api.json)
 
-`dump` runs inside an environment that holds the SDK; it needs nothing of this project.
+`dump` and `dump_fastmcp` run inside an environment that holds the package; they need nothing of this project.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import importlib
 import inspect
 import json
 import pkgutil
+import re
 import subprocess
 import sys
 import types
@@ -19,6 +21,8 @@ import warnings
 from pathlib import Path
 
 ROOTS = ("mcp", "mcp_types")
+FASTMCP = "fastmcp"
+MAJORS_OF_FASTMCP = (2, 3, 4)
 # What people use although its name begins with an underscore.
 KNOWN = frozenset(
     {
@@ -36,23 +40,38 @@ KNOWN = frozenset(
         "_tool_manager",
     }
 )
+# The same of a server of `fastmcp`.
+KNOWN_OF_FASTMCP = frozenset(
+    {
+        "_add_prompt",
+        "_add_resource",
+        "_add_template",
+        "_add_tool",
+        "_cache",
+        "_call_tool",
+        "_deprecated_settings",
+        "_get_additional_http_routes",
+        "_lifespan",
+        "_list_prompts",
+        "_list_resources",
+        "_list_tools",
+        "_local_provider",
+        "_mcp_call_tool",
+        "_mcp_list_tools",
+        "_mcp_server",
+        "_prompt_manager",
+        "_read_resource",
+        "_resource_manager",
+        "_tool_manager",
+    }
+)
 # What is run as a program, or needs a package that is no part of a plain installation.
-PASSED_OVER = ("mcp.cli", "mcp.server.__main__", "mcp.client.__main__")
+PASSED_OVER = ("mcp.cli", "mcp.server.__main__", "mcp.client.__main__", "fastmcp.__main__", "fastmcp.cli")
 
 
 def dump() -> dict[str, object]:
     """All of the installed release, as plain data."""
-    warnings.simplefilter("ignore")
-    found: dict[str, types.ModuleType] = {}
-    pending = [*ROOTS]
-    while pending:
-        name = pending.pop()
-        try:
-            found[name] = module = importlib.import_module(name)
-        except Exception:
-            continue
-        inner = (f"{name}.{info.name}" for info in pkgutil.iter_modules(getattr(module, "__path__", ())))
-        pending += (name for name in inner if name not in PASSED_OVER)
+    found = _modules(ROOTS)
     for name in [*sys.modules]:  # modules that stand for others, such as `mcp.types` in 2.x
         if name.partition(".")[0] in ROOTS and name not in found and name not in PASSED_OVER:
             found[name] = sys.modules[name]
@@ -65,7 +84,43 @@ def dump() -> dict[str, object]:
     }
 
 
+def dump_fastmcp() -> dict[str, object]:
+    """All of the installed release of `fastmcp`; what it takes of the SDK has the names that the SDK's own table gives it."""
+    importlib.import_module("mcp.types")
+    found = _modules((FASTMCP,))
+    api = _Fastmcp({**found, "mcp.types": sys.modules["mcp.types"]})
+    api.name_all(found)
+    modules = {name: api.exports(module) for name, module in sorted(found.items())}
+    own = (f"{FASTMCP}.",)
+    return {
+        "modules": modules,
+        "classes": {name: entry for name, entry in sorted(api.classes.items()) if name.startswith(own)},
+        "functions": {name: result for name, result in sorted(api.functions.items()) if name.startswith(own)},
+        "signatures": {name: parameters for name, parameters in sorted(api.signatures.items()) if name.startswith(own)},
+        "aliases": {name: kind for name, kind in sorted(api.aliases.items()) if name.startswith(own)},
+    }
+
+
+def _modules(roots: tuple[str, ...]) -> dict[str, types.ModuleType]:
+    """Every module of these packages that can be imported."""
+    warnings.simplefilter("ignore")
+    found: dict[str, types.ModuleType] = {}
+    pending = [*roots]
+    while pending:
+        name = pending.pop()
+        try:
+            found[name] = module = importlib.import_module(name)
+        except Exception:
+            continue
+        inner = (f"{name}.{info.name}" for info in pkgutil.iter_modules(getattr(module, "__path__", ())))
+        pending += (name for name in inner if name not in PASSED_OVER)
+    return found
+
+
 class _Api:
+    roots = ROOTS
+    known = KNOWN
+
     def __init__(self, modules: dict[str, types.ModuleType]) -> None:
         self.modules = modules
         self.public: dict[int, str] = {}
@@ -81,8 +136,8 @@ class _Api:
     def exports(self, module: types.ModuleType) -> dict[str, str]:
         """Every public name of a module and what it stands for; "" for what has no name of its own, such as a constant."""
         out = {}
-        for name, value in sorted(vars(module).items()):
-            if name.startswith("_") or (isinstance(value, types.ModuleType) and value.__name__.partition(".")[0] not in ROOTS):
+        for name, value in sorted(self.offered(module).items()):
+            if name.startswith("_") or (isinstance(value, types.ModuleType) and value.__name__.partition(".")[0] not in self.roots):
                 continue
             if isinstance(value, types.ModuleType):
                 out[name] = f"{value.__name__.replace('mcp_types', 'mcp.types')}"
@@ -90,8 +145,8 @@ class _Api:
                 out[name] = self.name(value)
                 self.add(value)
             elif inspect.isfunction(value):
-                out[name] = f"{value.__module__}.{value.__qualname__}".replace("mcp_types._types", "mcp.types")
-                if value.__module__.partition(".")[0] in ROOTS:
+                out[name] = self.function_name(value)
+                if value.__module__.partition(".")[0] in self.roots:
                     self.functions.setdefault(out[name], self.result(value))
             else:
                 kind = self.type(value) if _is_annotation(value) else ""
@@ -101,16 +156,26 @@ class _Api:
                     self.aliases[where] = kind
         return out
 
+    def offered(self, module: types.ModuleType) -> dict[str, object]:
+        """What `from module import ...` can ask for."""
+        return vars(module)
+
+    def function_name(self, function: types.FunctionType) -> str:
+        return f"{function.__module__}.{function.__qualname__}".replace("mcp_types._types", "mcp.types")
+
+    def is_public(self, name: str) -> bool:
+        return not name.startswith("_") or name in self.known
+
     def name(self, cls: type) -> str:
         return self.public.get(id(cls), f"{cls.__module__}.{cls.__qualname__}").replace("builtins.", "")
 
     def add(self, cls: type) -> None:
         name = self.name(cls)
-        if cls.__module__.partition(".")[0] not in ROOTS or name in self.classes:
+        if cls.__module__.partition(".")[0] not in self.roots or name in self.classes:
             return
         entry: dict[str, object] = {}
         self.classes[name] = entry
-        bases = [base for base in cls.__mro__[1:] if base.__module__.partition(".")[0] in ROOTS]
+        bases = [base for base in cls.__mro__[1:] if base.__module__.partition(".")[0] in self.roots]
         for base in bases:
             self.add(base)
         entry["bases"] = [self.name(base) for base in bases if "[" not in self.name(base)]
@@ -137,8 +202,8 @@ class _Api:
                 self.add(value)
         if not fields and inspect.isfunction(vars(cls).get("__init__")):
             attributes = {**self.assigned(cls), **attributes}
-        entry["fields"] = {key: kind for key, kind in sorted(attributes.items()) if _is_public(key)}
-        entry["methods"] = {key: kind for key, kind in sorted(methods.items()) if _is_public(key) or key.startswith("__")}
+        entry["fields"] = {key: kind for key, kind in sorted(attributes.items()) if self.is_public(key)}
+        entry["methods"] = {key: kind for key, kind in sorted(methods.items()) if self.is_public(key) or key.startswith("__")}
         if fields:
             entry["model"] = sorted(fields)
             aliases = {key: field.alias for key, field in sorted(fields.items()) if field.alias and field.alias != key}
@@ -225,15 +290,61 @@ class _Api:
             if name == "Callable":
                 return "Callable"
             self.add(origin)
-            return self.name(origin) if origin.__module__.partition(".")[0] in ROOTS else "Any"
+            return self.name(origin) if origin.__module__.partition(".")[0] in self.roots else "Any"
         if isinstance(hint, type):
             self.add(hint)
             return self.name(hint) if "[" not in hint.__qualname__ else self.type(hint.__mro__[1])
         return "Any"
 
 
-def _is_public(name: str) -> bool:
-    return not name.startswith("_") or name in KNOWN
+class _Fastmcp(_Api):
+    """As the SDK's own, but that a thing is called by the shortest name under which it is offered: its home moves in each release."""
+
+    roots = (FASTMCP, *ROOTS)
+    known = KNOWN | KNOWN_OF_FASTMCP
+
+    def __init__(self, modules: dict[str, types.ModuleType]) -> None:
+        super().__init__(modules)
+        self.signatures: dict[str, list[str]] = {}
+
+    def name_all(self, modules: dict[str, types.ModuleType]) -> None:
+        """Names what these modules define: by the package that offers it, if one does."""
+        for where in sorted(modules, key=lambda name: (name.count("."), name)):
+            for name, value in self.offered(modules[where]).items():
+                named = (isinstance(value, type) or inspect.isfunction(value)) and value.__name__ == name
+                if named and f"{value.__module__}.".startswith(f"{where}."):
+                    self.public.setdefault(id(value), f"{where}.{name}")
+
+    def exports(self, module: types.ModuleType) -> dict[str, str]:
+        """Without what it has from other packages than the SDK, which is no part of what it offers."""
+        return {name: kind for name, kind in super().exports(module).items() if kind.partition(".")[0] in self.roots}
+
+    def offered(self, module: types.ModuleType) -> dict[str, object]:
+        found = dict(vars(module))
+        for name in (*getattr(module, "__all__", ()), *dir(module)):  # some are made when they are first asked for
+            if name not in found and not name.startswith("_"):
+                try:
+                    found[name] = getattr(module, name)
+                except Exception:
+                    continue
+        return found
+
+    def function_name(self, function: types.FunctionType) -> str:
+        name = self.public.get(id(function), super().function_name(function))
+        if name.startswith(f"{FASTMCP}."):
+            self.signatures[name] = _parameters(inspect.unwrap(function))
+        return name
+
+    def add(self, cls: type) -> None:
+        known = self.name(cls) in self.classes
+        super().add(cls)
+        if known or cls.__module__.partition(".")[0] != FASTMCP:
+            return
+        for key, value in vars(cls).items():
+            function = value.__func__ if isinstance(value, classmethod | staticmethod) else value
+            if inspect.isfunction(function) and self.is_public(key):
+                parameters = _parameters(inspect.unwrap(function))
+                self.signatures[f"{self.name(cls)}.{key}"] = parameters if isinstance(value, staticmethod) else parameters[1:]
 
 
 def _own_hints(cls: type) -> dict[str, object]:
@@ -261,12 +372,40 @@ def both() -> dict[str, object]:
     """The table of both majors, from the environments that tests use."""
     import sdk
 
-    tables = {}
-    for major in (1, 2):
-        code = f"import sys; sys.path.insert(0, {str(Path(__file__).parent)!r}); import sdk_api, json; print(json.dumps(sdk_api.dump()))"
-        done = subprocess.run([sdk.python(major), "-c", code], capture_output=True, text=True, check=True)
-        tables[str(major)] = json.loads(done.stdout)
+    return {str(major): _dumped(sdk.python(major), "dump") for major in (1, 2)}
+
+
+def fastmcp() -> dict[str, object]:
+    """The table of the majors of `fastmcp`."""
+    import sdk
+
+    tables = {str(major): _dumped(sdk.fastmcp(major), "dump_fastmcp") for major in MAJORS_OF_FASTMCP}
+    newest = tables[str(MAJORS_OF_FASTMCP[-1])]["modules"]
+    # What a release offers under a name that a newer one has elsewhere as well is one thing, with the newer name.
+    for major in reversed(MAJORS_OF_FASTMCP[:-1]):
+        table = tables[str(major)]
+        moved = {
+            old: newest[module][name]
+            for module, names in table["modules"].items()
+            for name, old in names.items()
+            if (new := newest.get(module, {}).get(name)) and new != old and old.startswith(f"{FASTMCP}.") and new.startswith(f"{FASTMCP}.")
+            if old.rpartition(".")[2] == new.rpartition(".")[2] == name
+        }
+        tables[str(major)] = table = _renamed(table, moved)
+        newest = {module: {**table["modules"].get(module, {}), **newest.get(module, {})} for module in {*table["modules"], *newest}}
     return tables
+
+
+def _renamed(table: object, moved: dict[str, str]) -> typing.Any:
+    """A table in which some things have other names."""
+    pattern = re.compile(r"(?<![\w.])(?:" + "|".join(map(re.escape, sorted(moved, key=len, reverse=True))) + r")(?![\w])")
+    return json.loads(pattern.sub(lambda found: moved[found[0]], json.dumps(table)))
+
+
+def _dumped(python: Path, function: str) -> dict[str, typing.Any]:
+    code = f"import sys; sys.path.insert(0, {str(Path(__file__).parent)!r}); import sdk_api, json; print(json.dumps(sdk_api.{function}()))"
+    done = subprocess.run([python, "-c", code], capture_output=True, text=True, check=True)
+    return json.loads(done.stdout.splitlines()[-1])
 
 
 def text(tables: dict[str, object]) -> str:
@@ -275,4 +414,4 @@ def text(tables: dict[str, object]) -> str:
 
 
 if __name__ == "__main__":
-    Path(sys.argv[1]).write_text(text(both()), encoding="utf-8")
+    Path(sys.argv[-1]).write_text(text(fastmcp() if FASTMCP in sys.argv[1:-1] else both()), encoding="utf-8")

@@ -348,7 +348,7 @@ class FileFacts:
 
 
 class SymbolUse(str, Enum):
-    """How code uses something that the SDK defines."""
+    """How code uses something that the SDK, or `fastmcp`, defines."""
 
     IMPORT = "import"  # from mcp.types import Tool, import mcp.types
     NAME = "name"  # types.Tool, through a module
@@ -365,8 +365,8 @@ class SymbolUse(str, Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Symbol(Fact):
-    """A use of something that the official SDK defines; `key` is its dotted name.
+class Defined(Fact):
+    """A use of something that a package defines; `key` is its dotted name.
 
     For imports, names and texts that is the name as the code reaches it (`mcp.server.fastmcp.FastMCP`), for everything else
     the name of the class or function where the SDK defines it, with the field or method behind it
@@ -375,3 +375,16 @@ class Symbol(Fact):
 
     use: SymbolUse = SymbolUse.NAME
     sure: bool = True  # the receiver can be nothing else
+
+
+@dataclass(frozen=True, slots=True)
+class Symbol(Defined):
+    """A use of something that the official SDK defines."""
+
+
+@dataclass(frozen=True, slots=True)
+class Standalone(Defined):
+    """A use of something that the standalone package `fastmcp` defines (`fastmcp.FastMCP.run`).
+
+    What has the same name in the SDK (`mcp.server.fastmcp.FastMCP`) is none.
+    """

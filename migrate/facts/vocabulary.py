@@ -171,15 +171,28 @@ _METHOD = re.compile(
 )
 _DATED = re.compile(rb"20\d\d-\d\d-\d\d")
 # What follows the word decides first: a search that begins with a literal skips most lines unread.
-_SDK = re.compile(rb"mcp(?:(?<=[ \t]mcp)(?:_types)?\b|(?<=[\"']mcp)\.(?:client|server|shared|types)\b)")
+_SDK = re.compile(
+    rb"mcp(?:(?<=[ \t]mcp)(?:_types)?\b|(?<=[\"']mcp)\.(?:client|server|shared|types)\b|(?<=[ \t]fastmcp)\b|(?<=[\"']fastmcp)\.[a-zA-Z])"
+)
+_STANDALONE = re.compile(rb"mcp(?:(?<=[ \t]fastmcp)\b|(?<=[\"']fastmcp)\.[a-zA-Z])")
 
 
 def imports_sdk(data: bytes) -> bool:
-    """Whether a file imports the official SDK, or names one of its modules in a text, as far as its own text tells."""
-    for found in _SDK.finditer(data):
-        if data[found.start() - 1 : found.start()] in (b'"', b"'"):
+    """Whether a file imports the official SDK or `fastmcp`, or names one of their modules in a text, as far as its own text tells."""
+    return _imports(data, _SDK)
+
+
+def imports_standalone(data: bytes) -> bool:
+    """Whether a file imports the standalone package `fastmcp`, or names one of its modules in a text."""
+    return b"fastmcp" in data and _imports(data, _STANDALONE)
+
+
+def _imports(data: bytes, names: re.Pattern[bytes]) -> bool:
+    for found in names.finditer(data):
+        start = found.start() - 4 if data[found.start() - 4 : found.start()] == b"fast" else found.start()
+        if data[start - 1 : start] in (b'"', b"'"):
             return True
-        if data[data.rfind(b"\n", 0, found.start()) + 1 : found.start()].split() in ([b"from"], [b"import"]):
+        if data[data.rfind(b"\n", 0, start) + 1 : start].split() in ([b"from"], [b"import"]):
             return True
     return False
 

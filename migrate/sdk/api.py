@@ -1,4 +1,7 @@
-"""What the official SDK defines, in both majors: the table that `tests/sdk_api.py` reads from the installed releases."""
+"""What the official SDK defines, in both majors: the table that `tests/sdk_api.py` reads from the installed releases.
+
+For code that imports the standalone package `fastmcp`, what its releases define is in the same table: its names all begin with `fastmcp`.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ import json
 from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib.resources import files
-from typing import Any
+from typing import Any, cast
 
 from .types import URI, URL, Instance, Known, members, parse
 
@@ -59,6 +62,8 @@ _PRIVATE: Mapping[str, frozenset[str]] = {
     "mcp.server.fastmcp.server.FastMCP": frozenset({"_event_store", "_retry_interval", "_session_manager", "_setup_handlers"}),
 }  # fmt: skip
 _SELF = ("__aenter__", "__enter__")
+_SDK = frozenset({"mcp", "mcp_types"})
+_WITH_STANDALONE = _SDK | {"fastmcp"}
 # What these had under their older names is still asked for where the class has been renamed already.
 _FORMER: Mapping[str, str] = {
     "mcp.server.mcpserver.server.MCPServer": "mcp.server.fastmcp.server.FastMCP",
@@ -70,9 +75,20 @@ _FORMER: Mapping[str, str] = {
 class Api:
     """Both releases. A canonical name is that of the module that defines the thing; for protocol types it is `mcp.types.X`."""
 
-    def __init__(self, table: Mapping[str, Any]) -> None:
+    def __init__(self, table: Mapping[str, Any], standalone: Mapping[str, Any] | None = None) -> None:
         self.old, self.new = table["1"], table["2"]
+        self.standalone: Mapping[str, Any] = standalone or {}
+        """The releases of `fastmcp` by their major; nothing where no code imports it."""
+        if standalone:
+            # Code for 2 and code for 3 look alike: where both have a thing, that of 3 counts.
+            self.old = _merged(self.old, standalone["2"], standalone["3"])
+            self.new = _merged(self.new, standalone["4"])
         self._new_names: dict[str, bool] = {}
+
+    @property
+    def roots(self) -> frozenset[str]:
+        """The packages whose names are known."""
+        return _WITH_STANDALONE if self.standalone else _SDK
 
     def is_module(self, name: str) -> bool:
         return name in self.old["modules"] or name in self.new["modules"]
@@ -230,13 +246,36 @@ def _named(known: Known | None) -> Iterator[str]:
     """The classes of the SDK that a type speaks of."""
     for one in members(known):
         if isinstance(one, Instance):
-            if one.name.startswith("mcp."):
+            if one.name.partition(".")[0] in _WITH_STANDALONE:
                 yield one.name
             for inner in one.args:
                 yield from _named(inner)
 
 
+def _merged(*releases: Mapping[str, Any]) -> dict[str, Any]:
+    """One table of several releases; the later ones win."""
+    out: dict[str, Any] = {}
+    for kind in ("modules", "classes", "functions", "aliases"):
+        found: dict[str, Any] = {}
+        for release in releases:
+            for name, entry in release[kind].items():
+                known = found.get(name)
+                found[name] = _united(known, entry) if isinstance(known, dict) else entry
+        out[kind] = found
+    return out
+
+
+def _united(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
+    """What a module or class has in either of two releases."""
+    return {**one, **{key: {**one[key], **value} if isinstance(value, dict) and key in one else value for key, value in other.items()}}
+
+
 @cache
-def load() -> Api:
-    """The table of this package; reading it costs 7 ms, so it is read for projects that import the SDK only."""
-    return Api(json.loads(files("mcp_migrate.rules").joinpath("mcp2").joinpath("api.json").read_text(encoding="utf-8")))
+def load(*, standalone: bool = False) -> Api:
+    """The tables of this package; that of the SDK costs 7 ms, and with that of `fastmcp` 25 ms: each is read only where it is imported."""
+    table = _read("mcp2")
+    return Api(table, _read("fastmcp4") if standalone else None)
+
+
+def _read(pack: str) -> Mapping[str, Any]:
+    return cast("Mapping[str, Any]", json.loads(files("mcp_migrate.rules").joinpath(pack).joinpath("api.json").read_text(encoding="utf-8")))

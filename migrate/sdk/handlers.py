@@ -44,7 +44,13 @@ def handlers(program: Program) -> list[Handler]:
     """All handlers of a project; one for each call that registers a function."""
     found = program.memo.get("handlers")
     if found is None:
-        found = [handler for path in program.near for fact in program.symbols(path) for handler in _registered(fact, path, program)]
+        found = [
+            handler
+            for path in program.near
+            for fact in program.symbols(path)
+            if isinstance(fact, Symbol)
+            for handler in _registered(fact, path, program)
+        ]
         program.memo["handlers"] = found
     return found  # type: ignore[return-value]
 

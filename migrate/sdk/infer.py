@@ -101,8 +101,8 @@ class World(Protocol):
     def locate(self, dotted: str, importer: Module) -> tuple[Module, str] | None:
         """The project's own module that a dotted name leads into, and the rest of the name."""
 
-    def is_shadowed(self, importer: Module) -> bool:
-        """Whether `mcp` is a package of the project's own for this file."""
+    def is_shadowed(self, importer: Module, root: str = "mcp") -> bool:
+        """Whether `mcp`, or another package, is one of the project's own for this file."""
 
     def module_at(self, path: str) -> Module:
         """A module by its path."""
@@ -748,7 +748,7 @@ class Inference:
     def _imported(self, dotted: str, module: Module) -> Known | None:
         """What an absolute dotted name leads to."""
         head = dotted.partition(".")[0]
-        if head in ("mcp", "mcp_types") and not self.world.is_shadowed(module):
+        if head in self.api.roots and not self.world.is_shadowed(module, head):
             return self.dotted(dotted)
         if head == "pydantic":
             return ClassOf(_PYDANTIC[dotted]) if dotted in _PYDANTIC else ModuleOf(dotted) if dotted == "pydantic" else None
@@ -1067,7 +1067,7 @@ class Inference:
                 return next((f"{star}.{node.id}" for star in reversed(module.stars) if self.api.exported(star, node.id)), None)
             targets = {binding.target for binding in bindings if binding.how is How.IMPORTED}
             heads = {target.partition(".")[0] for target in targets}
-            if len(targets) == 1 and heads <= {"mcp", "mcp_types"} and not self.world.is_shadowed(module):
+            if len(targets) == 1 and heads <= self.api.roots and not self.world.is_shadowed(module, *heads):
                 return targets.pop()
             return None
         if isinstance(node, ast.Attribute):

@@ -15,15 +15,17 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from ..facts.syntax import descend
+from ..facts.vocabulary import imports_standalone
 from .api import Api
 from .modules import Module
 from .types import Instance, members
-from .vocabulary import ONLY
+from .vocabulary import ONLY, STANDALONE
 
 if TYPE_CHECKING:
     from .program import Program
 
 OLD, NEW = 1, 2
+_MCP = "mcp"
 _IMPORTING = (ast.Import, ast.ImportFrom)
 _SNAKE = frozenset(re.sub(r"(?<=[a-z])([A-Z])", lambda found: f"_{found[1].lower()}", name) for name in ONLY)
 _IMPORTS = re.compile(rb"^[ \t]*(from|import)[ \t]+mcp(_types)?\b", re.MULTILINE)
@@ -37,7 +39,11 @@ _DECORATORS = frozenset(
 _HANDLERS = frozenset(f"on_{name}" for name in _DECORATORS)
 _TOLD = re.compile(rb"\b(?:" + b"|".join(sorted(name.encode() for name in _HANDLERS)) + rb")\s*=")
 # Code that asks which of both it runs with.
-_ASKED = re.compile(rb"\bversion\([\"']mcp[\"']\)|\bfind_spec\([\"']mcp\b")
+_ASKED = {
+    _MCP: re.compile(rb"\bversion\([\"']mcp[\"']\)|\bfind_spec\([\"']mcp\b"),
+    STANDALONE: re.compile(rb"\bversion\([\"']fastmcp[\"']\)|\bfastmcp\.__version__|\bfind_spec\([\"']fastmcp\b"),
+}
+_ROOTS = {_MCP: ("mcp", "mcp_types"), STANDALONE: (STANDALONE,)}
 
 
 class Major(Enum):
@@ -51,10 +57,31 @@ class Major(Enum):
     NONE = "nothing of it"
 
 
-def supports_both(module: Module, api: Api) -> bool:
+class Line(Enum):
+    """Which releases of the standalone `fastmcp` a file is written for."""
+
+    OLD = "fastmcp 2 or 3"
+    NEW = "fastmcp 4"
+    BOTH = "both"
+    EITHER = "fastmcp, with nothing that only one of both has"
+    NONE = "nothing of it"
+
+
+def line(program: Program, path: str) -> Line:
+    """Which releases of `fastmcp` a file is written for, by what it imports and says of a version."""
+    if not program.api.standalone or not imports_standalone(program.files[path].source.utf8):
+        return Line.NONE
+    if program.is_guarded(path, STANDALONE):
+        return Line.BOTH
+    module = program.module_at(path)
+    signs = {sign for node in module.of(*_IMPORTING) for sign in _imported(node, program.api, STANDALONE)}
+    return Line.OLD if OLD in signs else Line.NEW if signs else Line.EITHER
+
+
+def supports_both(module: Module, api: Api, root: str = _MCP) -> bool:
     """Whether one branch of a guard imports or does what only the older release has, and another one what only the newer one has."""
-    imports = {node: sign for node in module.of(*_IMPORTING) if (sign := {*_imported(node, api)})}
-    told = _TOLD.search(module.source.utf8) is not None
+    imports = {node: sign for node in module.of(*_IMPORTING) if (sign := {*_imported(node, api, root)})}
+    told = root == _MCP and _TOLD.search(module.source.utf8) is not None
     signs = {one for sign in imports.values() for one in sign}
     # Nearly all files end here.
     if NEW not in signs and not told:
@@ -62,7 +89,7 @@ def supports_both(module: Module, api: Api) -> bool:
     apart: dict[ast.AST, int] = {}
     for node in module.of(ast.Try, ast.If):
         branches = _branches(node)
-        found = [{*_signs(branch, api), *_registers(branch)} for branch in branches]
+        found = [{*_signs(branch, api, root), *(_registers(branch) if root == _MCP else ())} for branch in branches]
         if {OLD} in found and {NEW} in found:
             return True
         for branch, sign in zip(branches, found, strict=True):
@@ -71,7 +98,7 @@ def supports_both(module: Module, api: Api) -> bool:
     if signs != {OLD, NEW}:
         return False
     # Each in a guard of its own, or in functions of which the right one is called.
-    return (apart.keys() >= imports.keys() and {*apart.values()} == {OLD, NEW}) or _ASKED.search(module.source.utf8) is not None
+    return (apart.keys() >= imports.keys() and {*apart.values()} == {OLD, NEW}) or _ASKED[root].search(module.source.utf8) is not None
 
 
 def decide(program: Program, known: Mapping[str, Major]) -> dict[str, Major]:
@@ -223,21 +250,21 @@ def _registers(nodes: Iterable[ast.AST]) -> Iterator[int]:
                             yield OLD
 
 
-def _signs(nodes: Iterable[ast.AST], api: Api) -> Iterator[int]:
+def _signs(nodes: Iterable[ast.AST], api: Api, root: str = _MCP) -> Iterator[int]:
     """What the imports below some nodes say."""
     for top in nodes:
         for node in descend(top):
-            yield from _imported(node, api)
+            yield from _imported(node, api, root)
 
 
-def _imported(node: ast.AST, api: Api) -> Iterator[int]:
+def _imported(node: ast.AST, api: Api, root: str = _MCP) -> Iterator[int]:
     """What one import says; nothing for other nodes."""
-    if isinstance(node, ast.ImportFrom) and not node.level and (node.module or "").partition(".")[0] in ("mcp", "mcp_types"):
+    if isinstance(node, ast.ImportFrom) and not node.level and (node.module or "").partition(".")[0] in _ROOTS[root]:
         for alias in node.names:
             yield from _sign(f"{node.module}", alias.name, api)
     elif isinstance(node, ast.Import):
         for alias in node.names:
-            if alias.name.partition(".")[0] in ("mcp", "mcp_types"):
+            if alias.name.partition(".")[0] in _ROOTS[root]:
                 yield from _sign(alias.name, "", api)
 
 

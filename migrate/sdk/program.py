@@ -9,16 +9,17 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import cached_property
 from pathlib import PurePosixPath
 
-from ..facts.model import FileFacts, Symbol
+from ..facts.model import Defined, FileFacts, Symbol
+from ..facts.vocabulary import imports_standalone
 from . import majors
 from .api import Api, load
 from .infer import Inference
-from .majors import Major
+from .majors import Line, Major
 from .modules import Module
 from .servers import Server, servers
 from .symbols import Symbols, attributes
 from .types import Known
-from .vocabulary import FIELDS, USES
+from .vocabulary import FIELDS, STANDALONE, USES
 
 # What a file has to hold to be worth a look, beside an import of the SDK.
 _WORDS = (b"mcp", *USES)
@@ -47,49 +48,61 @@ class Program:
         self.files = files
         self.near = {path: files[path] for path in near}
         self.packages = packages
-        self.api: Api = load()
+        # What `fastmcp` defines costs three times as much to read as what the SDK does: projects without it do not.
+        self.api: Api = load(standalone=any(imports_standalone(file.source.utf8) for file in self.near.values()))
         self._find = find
         self._modules: dict[str, Module] = {}
         if before is not None:
             same = (path for path in before._modules if path in files and files[path].source is before.files[path].source)
             self._modules.update((path, before._modules[path]) for path in same)
-        self._shadowed: dict[str, bool] = {}
+        self._shadowed: dict[tuple[str, str], bool] = {}
         # What speaks for either major goes away while files are fixed: the first look decides.
-        self._both: dict[str, bool] = {} if before is None else before._both
+        self._both: dict[tuple[str, str], bool] = {} if before is None else before._both
+        self._standalone: dict[str, Line] = {} if before is None else before._standalone
         self._majors: dict[str, Major] = {} if before is None else dict(before.majors)
         self._folders: dict[str, Major] = {}
-        self._symbols: dict[str, tuple[Symbol, ...]] = {}
+        self._symbols: dict[str, tuple[Defined, ...]] = {}
         self.memo: dict[str, object] = {}  # what rules have worked out about the whole program
         self._fields: dict[str, frozenset[str]] = {}
         self.inference = Inference(self)
         self._mixed: bool = majors.is_mixed(self) if before is None else before._mixed
 
-    def symbols(self, path: str) -> tuple[Symbol, ...]:
-        """Every use of something that the SDK defines, in one file."""
+    def symbols(self, path: str) -> tuple[Defined, ...]:
+        """Every use of something that the SDK or `fastmcp` defines, in one file."""
         if path not in self._symbols:
             self._symbols[path] = tuple(self._found(path))
         return self._symbols[path]
 
-    def _found(self, path: str) -> Iterator[Symbol]:
+    def _found(self, path: str) -> Iterator[Defined]:
         if path in self.near and any(word in self.files[path].source.utf8 for word in _WORDS):
             module = self.module_at(path)
-            if not self.is_shadowed(module) and not self.supports_both(path):
-                yield from Symbols(module, self.inference).all()
+            sdk = not self.is_shadowed(module) and not self.supports_both(path)
+            # Each of both may be the project's own, or asked for in both ways, without the other.
+            standalone = bool(self.api.standalone) and self.line(path) is not Line.BOTH and not self.is_shadowed(module, STANDALONE)
+            if sdk or standalone:
+                found = Symbols(module, self.inference).all()
+                yield from (one for one in found if (sdk if isinstance(one, Symbol) else standalone))
 
     @cached_property
     def servers(self) -> list[Server]:
         """The FastMCP servers, with what is done with each."""
         return servers(self, {path: self.symbols(path) for path in self.near})
 
+    def line(self, path: str) -> Line:
+        """Which releases of `fastmcp` a file is written for, or was before it was fixed."""
+        if path not in self._standalone:
+            self._standalone[path] = majors.line(self, path)
+        return self._standalone[path]
+
     def supports_both(self, path: str) -> bool:
         """Whether a file is for either major: it asks for the one or the other itself, or is what another one asks for."""
         return self.is_guarded(path) or (self._mixed and self.majors.get(path) is Major.BOTH)
 
-    def is_guarded(self, path: str) -> bool:
+    def is_guarded(self, path: str, root: str = "mcp") -> bool:
         """Whether a file imports what only one major has in one branch, and what only the other one has in another."""
-        if path not in self._both:
-            self._both[path] = majors.supports_both(self.module_at(path), self.api)
-        return self._both[path]
+        if (path, root) not in self._both:
+            self._both[path, root] = majors.supports_both(self.module_at(path), self.api, root)
+        return self._both[path, root]
 
     @property
     def majors(self) -> Mapping[str, Major]:
@@ -142,16 +155,20 @@ class Program:
         # Tests of some projects reach their code from above `src`.
         return self.locate(dotted.removeprefix("src."), importer) if dotted.startswith("src.") else None
 
-    def is_shadowed(self, importer: Module) -> bool:
-        """Whether `mcp` is a package of the project's own, as imports of this file see it."""
-        path = importer.path
-        if path not in self._shadowed:
-            folders = path.split("/")[:-1]
-            above = ["/".join([*folders[:depth], "mcp"]) for depth in range(len(folders), -1, -1)]
-            # Inside of a package, a neighbour is no top-level module; nor is one of a package further up.
-            roots = [root for root in above if not self._is_package(root.rpartition("/")[0])]
-            self._shadowed[path] = any(root in self._own and self._leads(root, importer) for root in [*roots, "src/mcp"])
-        return self._shadowed[path]
+    def is_shadowed(self, importer: Module, root: str = "mcp") -> bool:
+        """Whether `mcp`, or another package, is one of the project's own, as imports of this file see it."""
+        key = (importer.path, "mcp" if root == "mcp_types" else root)
+        if key not in self._shadowed:
+            self._shadowed[key] = self._is_own(importer, key[1])
+        return self._shadowed[key]
+
+    def _is_own(self, importer: Module, name: str) -> bool:
+        folders = importer.path.split("/")[:-1]
+        above = ["/".join([*folders[:depth], name]) for depth in range(len(folders), -1, -1)]
+        # Inside of a package, a neighbour is no top-level module; nor is one of a package further up.
+        homes = [home for home in above if not self._is_package(home.rpartition("/")[0])]
+        own = self._own(name)
+        return any(home in own and self._leads(home, importer, name) for home in [*homes, f"src/{name}"])
 
     def _is_package(self, folder: str) -> bool:
         return folder in self.packages or f"{folder}/__init__.py".lstrip("/") in self.files
@@ -187,19 +204,23 @@ class Program:
                 found[name.decode()][path] = count
         return found
 
-    @cached_property
-    def _own(self) -> dict[str, list[str]]:
-        """The folders and modules called `mcp`, with the files that belong to them."""
-        found: dict[str, list[str]] = defaultdict(list)
-        for path in self.files:
-            parts = path.removesuffix(".py").split("/")
-            if "mcp" in parts:
-                found["/".join(parts[: parts.index("mcp") + 1])].append(path)
-        return found
+    def _own(self, name: str) -> dict[str, list[str]]:
+        """The folders and modules called `mcp`, or by another name, with the files that belong to them."""
+        if name not in self._named:
+            found = self._named[name] = defaultdict(list)
+            for path in self.files:
+                parts = path.removesuffix(".py").split("/")
+                if name in parts:
+                    found["/".join(parts[: parts.index(name) + 1])].append(path)
+        return self._named[name]
 
-    def _leads(self, root: str, importer: Module) -> bool:
-        """Whether what a file imports of `mcp` lies below this folder (or is this module), or is no module of the SDK."""
-        own = {path.removesuffix(".py").removesuffix("/__init__") for path in self._own[root]}
+    @cached_property
+    def _named(self) -> dict[str, dict[str, list[str]]]:
+        return {}
+
+    def _leads(self, root: str, importer: Module, package: str) -> bool:
+        """Whether what a file imports of a package lies below this folder (or is this module), or is no module of the installed one."""
+        own = {path.removesuffix(".py").removesuffix("/__init__") for path in self._own(package)[root]}
         names: list[str] = []
         for node in importer.of(ast.Import, ast.ImportFrom):
             if isinstance(node, ast.Import):
@@ -207,6 +228,6 @@ class Program:
             elif isinstance(node, ast.ImportFrom) and not node.level and node.module:
                 names.append(node.module)
         if f"{root}.py" in self.files:  # a module has nothing below it
-            return not any(name.startswith("mcp.") for name in names)
-        below = [name for name in names if name.startswith("mcp.")] or [name for name in names if name == "mcp"]
-        return any(f"{root}{name.removeprefix('mcp').replace('.', '/')}" in own for name in below)
+            return not any(name.startswith(f"{package}.") for name in names)
+        below = [name for name in names if name.startswith(f"{package}.")] or [name for name in names if name == package]
+        return any(f"{root}{name.removeprefix(package).replace('.', '/')}" in own for name in below)

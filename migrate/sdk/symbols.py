@@ -6,13 +6,13 @@ import ast
 import re
 from collections.abc import Iterable, Iterator
 
-from ..facts.model import Symbol, SymbolUse
+from ..facts.model import Defined, Standalone, Symbol, SymbolUse
 from .infer import STAND_INS, Inference
 from .modules import How, Module
 from .types import ADAPTER, OWN, URI, ClassOf, Function, Instance, Known, ModuleOf, is_open, members
-from .vocabulary import FIELDS, NEAR, ONLY, WANTED
+from .vocabulary import FIELDS, NEAR, ONLY, STANDALONE, WANTED, WANTED_OF_STANDALONE
 
-_DOTTED = re.compile(r"mcp(\.[A-Za-z_]\w*)+")
+_DOTTED = re.compile(r"(fast)?mcp(\.[A-Za-z_]\w*)+")
 _REFLECTION = frozenset({"getattr", "hasattr", "setattr", "delattr"})
 UNKNOWN = "?"
 REPLACED = "replaced"  # what a test puts something else in place of, by its class
@@ -22,6 +22,12 @@ _LOOKED_AT = frozenset(
         ast.Import, ast.ImportFrom, ast.Attribute, ast.Call, ast.ClassDef, ast.Subscript, ast.ExceptHandler, ast.MatchClass, ast.Constant,
     }
 )  # fmt: skip
+# What the decorators of `fastmcp` 2 left in place of a function.
+_MADE = {
+    "fastmcp.FastMCP.tool": "fastmcp.tools.FunctionTool",
+    "fastmcp.FastMCP.resource": "fastmcp.resources.FunctionResource",
+    "fastmcp.FastMCP.prompt": "fastmcp.prompts.FunctionPrompt",
+}
 _DUMPS = frozenset({"model_dump", "model_dump_json", "dict", "json"})
 # Texts of the SDK's own that code compares with, by what they come from.
 _SAID = {
@@ -40,7 +46,9 @@ class Symbols:
         self.inference = inference
         self.api = inference.api
         absent = {name for name, near in NEAR.items() if near not in module.source.utf8}
-        self.wanted = WANTED - absent
+        self.named = WANTED | WANTED_OF_STANDALONE if self.api.standalone else WANTED
+        self.wanted = self.named - absent
+        self.packages = tuple(f"{root}." for root in self.api.roots)
         self.patches = b"patch" in module.source.utf8 or b".setattr(" in module.source.utf8
         # What imports bring in, by its local name: the SDK's own, and everything that may hand something of it on.
         self.imported: dict[str, set[str]] = {}
@@ -51,10 +59,12 @@ class Symbols:
                         self.imported.setdefault(name, set()).add(binding.target)
         # Classes with bases: one of these may be the SDK's.
         self.derived = {node.name for node in module.of(ast.ClassDef) if isinstance(node, ast.ClassDef) and node.bases}
-        self.roots = {name for name, targets in self.imported.items() if any(target.startswith("mcp") for target in targets)}
+        self.roots = {
+            name for name, targets in self.imported.items() if any(target.partition(".")[0] in self.api.roots for target in targets)
+        }
         self.roots.update(name for star in module.stars if self.api.is_module(star) for name in self.api.names(star))
 
-    def all(self) -> Iterator[Symbol]:
+    def all(self) -> Iterator[Defined]:
         """The uses in source order; one node can be several, as a call of an attribute."""
         for node in self.module.nodes:
             if node.__class__ not in _LOOKED_AT:
@@ -75,24 +85,25 @@ class Symbols:
                         yield from self._class(item, SymbolUse.CAUGHT)
                 case ast.MatchClass(cls=cls):
                     yield from self._class(cls, SymbolUse.PATTERN, node)
-                case ast.Constant(value=str(text)) if text.startswith("mcp.") and _DOTTED.fullmatch(text):
+                case ast.Constant(value=str(text)) if text.startswith(self.packages) and _DOTTED.fullmatch(text):
                     yield from self._text(node, text)
                 case ast.Constant(value=str(text)) if text in _SAID:
                     yield self._symbol(node, _SAID[text], SymbolUse.TEXT)
 
-    def _symbol(self, node: ast.AST, key: str, use: SymbolUse, *, sure: bool = True) -> Symbol:
-        return Symbol(self.module.meet(node), key, self.module.qualified(node), use, sure)
+    def _symbol(self, node: ast.AST, key: str, use: SymbolUse, *, sure: bool = True) -> Defined:
+        kind = Standalone if key.removeprefix("patched.").partition(".")[0] == STANDALONE else Symbol
+        return kind(self.module.meet(node), key, self.module.qualified(node), use, sure)
 
-    def _import(self, node: ast.Import | ast.ImportFrom) -> Iterator[Symbol]:
+    def _import(self, node: ast.Import | ast.ImportFrom) -> Iterator[Defined]:
         if isinstance(node, ast.Import):
             for alias in node.names:
-                if alias.name.partition(".")[0] in ("mcp", "mcp_types"):
+                if alias.name.partition(".")[0] in self.api.roots:
                     yield self._symbol(alias, alias.name, SymbolUse.IMPORT)
-        elif not node.level and (node.module or "").partition(".")[0] in ("mcp", "mcp_types"):
+        elif not node.level and (node.module or "").partition(".")[0] in self.api.roots:
             for alias in node.names:
                 yield self._symbol(alias, f"{node.module}.{alias.name}", SymbolUse.IMPORT)
 
-    def _attribute(self, node: ast.Attribute) -> Iterator[Symbol]:
+    def _attribute(self, node: ast.Attribute) -> Iterator[Defined]:
         if node.attr not in self.wanted and _root(node) not in self.roots:
             return
         base = self.inference.type(node.value, self.module)
@@ -125,6 +136,8 @@ class Symbols:
 
     def _owner(self, one: Known, attr: str) -> str | None:
         """The SDK class that an attribute of something comes from."""
+        if isinstance(one, Function) and self.api.standalone:
+            return self._made(one)
         if not isinstance(one, Instance | ClassOf):
             return None
         if OWN in one.name:
@@ -142,6 +155,20 @@ class Symbols:
         owner = self.api.owner(one.name, attr)
         # A method of pydantic is one of every model.
         return owner or (one.name if attr.startswith(("model_", "dict", "json", "copy", "parse_", "__dict__")) else None)
+
+    def _made(self, function: Function) -> str | None:
+        """The class of what `@mcp.tool` made of a function of the project, in `fastmcp` 2."""
+        path, own, qualified = function.name.partition(OWN)
+        if not own:
+            return None
+        module = self.inference.world.module_at(path)
+        node = module.defined.get(qualified)
+        for decorator in node.decorator_list if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) else ():
+            called = decorator.func if isinstance(decorator, ast.Call) else decorator
+            for known in members(self.inference.type(called, module)):
+                if isinstance(known, Function) and known.name in _MADE:
+                    return _MADE[known.name]
+        return None
 
     def _dumped(self, name: str, depth: int = 3) -> str | None:
         """A model of the SDK that a model of the project holds, and dumps with its own fields."""
@@ -197,7 +224,7 @@ class Symbols:
                     return owner
         return None
 
-    def _call(self, node: ast.Call) -> Iterator[Symbol]:
+    def _call(self, node: ast.Call) -> Iterator[Defined]:
         yield from self._reflected(node)
         if node.keywords and _called(node) in STAND_INS:
             yield from self._imitated(node)
@@ -214,7 +241,7 @@ class Symbols:
         names = made | {
             one.name
             for one in members(callee)
-            if isinstance(one, ClassOf | Function) and one.name.startswith("mcp.") and OWN not in one.name
+            if isinstance(one, ClassOf | Function) and one.name.startswith(self.packages) and OWN not in one.name
         }
         certain = not is_open(callee) and len(names) == len([*members(callee)])
         for name in sorted(names):
@@ -225,14 +252,14 @@ class Symbols:
                 if isinstance(one, Instance) and self.api.is_class(one.name):
                     yield self._symbol(node, f"{one.name}.__init__", SymbolUse.CALL)
 
-    def _patched(self, node: ast.Call) -> Iterator[Symbol]:
+    def _patched(self, node: ast.Call) -> Iterator[Defined]:
         """What of the SDK a module of the project has imported, where a test puts something else in its place."""
         match node:
             case ast.Call(
                 func=ast.Name(id="patch") | ast.Attribute(attr="patch" | "setattr"), args=[ast.Constant(value=str(text)) as at, *_]
             ):
                 where, _, name = text.rpartition(".")
-                found = self.inference.world.locate(where, self.module) if where and not text.startswith("mcp.") else None
+                found = self.inference.world.locate(where, self.module) if where and not text.startswith(self.packages) else None
                 module = found[0] if found is not None and not found[1] else None
             case ast.Call(func=ast.Attribute(attr="object" | "setattr"), args=[subject, ast.Constant(value=str(name)) as at, *_]):
                 known = self.inference.type(subject, self.module)
@@ -241,15 +268,15 @@ class Symbols:
             case _:
                 return
         bindings = module.scopes[module.tree].bindings.get(name, ()) if module is not None else ()
-        targets = {one.target for one in bindings if one.how is How.IMPORTED and one.target.startswith("mcp.")}
+        targets = {one.target for one in bindings if one.how is How.IMPORTED and one.target.startswith(self.packages)}
         if bindings and len(targets) == 1:
             yield self._symbol(at, f"patched.{targets.pop()}", SymbolUse.PATCHED)
         elif module is not None and not targets:
             known = self.inference.attribute(ModuleOf(f"{module.path}{OWN}"), name)
-            if isinstance(known, Instance) and known.name.startswith("mcp."):
+            if isinstance(known, Instance) and known.name.startswith(self.packages):
                 yield self._symbol(at, f"{REPLACED}.{known.name}", SymbolUse.PATCHED)
 
-    def _imitated(self, node: ast.Call) -> Iterator[Symbol]:
+    def _imitated(self, node: ast.Call) -> Iterator[Defined]:
         """`SimpleNamespace(isError=False)`: the names that a stand-in is given are read of it as of an object of the SDK."""
         words = [word for word in node.keywords if word.arg in self.wanted]
         base = self.inference.type(node, self.module) if words else None
@@ -259,10 +286,10 @@ class Symbols:
             if base is None and word.arg in ONLY:
                 yield self._symbol(word, f"{UNKNOWN}.{word.arg}", SymbolUse.STORE, sure=False)
 
-    def _reflected(self, node: ast.Call) -> Iterator[Symbol]:
+    def _reflected(self, node: ast.Call) -> Iterator[Defined]:
         match node:
             case ast.Call(func=ast.Name(id=name), args=[subject, ast.Constant(value=str(attr)), *_]) if (
-                name in _REFLECTION and attr in WANTED
+                name in _REFLECTION and attr in self.named
             ):
                 base = self.inference.type(subject, self.module)
                 owners = dict.fromkeys(self._owners(base, attr))
@@ -282,22 +309,22 @@ class Symbols:
             return node.attr in self.wanted or _root(node) in self.roots
         if isinstance(node, ast.Name):
             return (
-                node.id in WANTED
+                node.id in self.named
                 or node.id in self.roots
                 or node.id in self.derived
-                or any(target.rpartition(".")[2] in WANTED for target in self.imported.get(node.id, ()))
+                or any(target.rpartition(".")[2] in self.named for target in self.imported.get(node.id, ()))
             )
         return False
 
-    def _class(self, node: ast.expr, use: SymbolUse, whole: ast.AST | None = None) -> Iterator[Symbol]:
+    def _class(self, node: ast.expr, use: SymbolUse, whole: ast.AST | None = None) -> Iterator[Defined]:
         name = node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
-        if not (name in WANTED or _root(node) in self.roots):
+        if not (name in self.named or _root(node) in self.roots):
             return
         for one in members(self.inference.type(node, self.module)):
             if isinstance(one, ClassOf) and OWN not in one.name and self.api.is_class(one.name):
                 yield self._symbol(whole or node, one.name, use)
 
-    def _text(self, node: ast.Constant, text: str) -> Iterator[Symbol]:
+    def _text(self, node: ast.Constant, text: str) -> Iterator[Defined]:
         """The module or name that a text begins with, as targets of `patch` go on into classes."""
         module = text
         while module and not self.api.is_module(module):

@@ -33,6 +33,9 @@ USES = (
     # What is done with a server, a session or a result that another module makes.
     b"_app(", b".settings.", b".run(", b"call_tool", b"get_context", b"request_context", b"request_handlers", b".list_tools",
     b".list_resources", b".list_resource_templates", b".list_prompts", b".get_prompt", b".read_resource", b".root", b".uri.",
+    # The same of `fastmcp`.
+    b".fn(", b".get_tools(", b".get_resources(", b".mount(", b".import_server(", b"as_proxy(", b".set_state(", b".get_state(",
+    b".remove_tool(", b".add_middleware(",
 )  # fmt: skip
 """What a file has to hold to do something with values of the SDK, without a word of the SDK."""
 
@@ -102,4 +105,20 @@ NEAR: Mapping[str, bytes] = {
 }
 """Names that are too common to be looked for everywhere, each with a word that has to stand in the file as well."""
 
+STANDALONE = "fastmcp"
+"""The package of that name, which is no part of the SDK."""
+WANTED_OF_STANDALONE = frozenset(
+    {
+        "Client", "FunctionPrompt", "FunctionResource", "FunctionTool", "Message", "Middleware", "OpenAPIProvider", "ProxyClient",
+        "PromptMessage", "Tool", "ToolError", "WSTransport",
+        "_call_tool", "_get_additional_http_routes", "_list_prompts", "_list_resources", "_list_tools", "_mcp_call_tool",
+        "_mcp_list_tools", "_read_resource", "add_middleware", "add_tool_transformation", "as_proxy", "as_tool", "disable", "enable",
+        "fn", "from_fastapi", "from_openapi", "from_tool", "get_prompt", "get_prompts", "get_resource", "get_resource_template",
+        "get_resource_templates", "get_resources", "get_state", "get_tool", "get_tools", "http_app", "import_server",
+        "list_roots", "mount", "on_initialize", "on_message", "on_request", "remove_tool", "remove_tool_transformation", "run_async",
+        "run_http_async", "sample", "sample_step", "send_notification", "session", "session_id", "set_logging_level", "set_state",
+        "stateless_http",
+    }
+)  # fmt: skip
+"""Names by which uses of it are looked for, in projects that import it."""
 WANTED = FIELDS | CLASSES | METHODS | NEAR.keys()
