@@ -30,6 +30,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import fastmcp_own
 import yaml
 from comparing import differences, faults, files, masked, undefined
 from sdk_telling import PARTS, report, targets
@@ -247,10 +248,14 @@ class Bench:
             told["asked"], told["unsteady"] = len(before["answers"]), before["unsteady"]
             for client, (major, mode) in CLIENTS.items():
                 after = self._session(self.copied(fixed, project), plan, way, "2", major, mode, before["steps"])
-                told["differs"][client] = [*_differing(before, after), *_fallen_back(after, mode)]
+                same = fastmcp_own.inlined if plan.fastmcp else None
+                told["differs"][client] = [*_differing(before, after, same), *_fallen_back(after, mode)]
             every = {difference for differs in told["differs"].values() for difference in differs}
             told["told"] = sorted(difference for difference in every if _is_told(difference, row["announced"]))
-            told["own"] = {client: sorted(_own(differs, client)) for client, differs in told["differs"].items()}
+            told["own"] = {
+                client: sorted({*_own(differs, client), *(fastmcp_own.own(differs) if plan.fastmcp else ())})
+                for client, differs in told["differs"].items()
+            }
         if plan.ways and all(told.get("trouble") for told in row["sessions"]):
             row["trouble"].append(f"sessions: {row['sessions'][0]['trouble'][:200]}")
 
@@ -386,7 +391,7 @@ class Bench:
         return subprocess.run([*self.tool, *argv], cwd=cwd, capture_output=True, text=True, encoding="utf-8")
 
 
-def _differing(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[str]:
+def _differing(before: Mapping[str, Any], after: Mapping[str, Any], same: Callable[[Any], Any] | None = None) -> Iterator[str]:
     if after.get("trouble"):
         yield f"no session: {after['trouble']}"
         return
@@ -398,7 +403,8 @@ def _differing(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[
         # A server without them answers an error, whose words are those of its SDK.
         if "error" in answer and "error" in after["lists"][what] and answer["error"]["code"] == after["lists"][what]["error"]["code"]:
             continue
-        yield from differences(answer, after["lists"][what], f"list of {what}")
+        now = after["lists"][what]
+        yield from differences(*((same(answer), same(now)) if same else (answer, now)), f"list of {what}")
     for step, answer in before["answers"].items():
         yield from (f"{step}: {told}" for told in differences(answer, after["answers"].get(step)))
 
