@@ -28,10 +28,18 @@ SPEC = yaml.safe_load((ROOT / "rules/spec.yaml").read_text(encoding="utf-8"))
 SECTIONS = ("removed", "changed", "added", "deprecated")
 ITEMS = {f"{section}/{item['name']}": item for section in SECTIONS for item in SPEC[section]}
 SDK = yaml.safe_load((ROOT / "rules/sdk.yaml").read_text(encoding="utf-8"))
-CHANGES = {f"sdk/{item['name']}": item for area, items in SDK.items() if isinstance(items, list) for item in items}
+FASTMCP = yaml.safe_load((ROOT / "rules/fastmcp.yaml").read_text(encoding="utf-8"))
+CHANGES = {
+    f"{root}/{item['name']}": item
+    for root, data in (("sdk", SDK), ("fastmcp", FASTMCP))
+    for items in data.values()
+    if isinstance(items, list)
+    for item in items
+}
 ENTRIES = catalog.load().entries
-HUNDREDS = {"engine": 0, "removed": 1, "changed": 2, "added": 3, "deprecated": 4, "mcp2": 5, "deps": 7}
-SDK_PACKS = ("mcp2", "deps")
+HUNDREDS = {"engine": 0, "removed": 1, "changed": 2, "added": 3, "deprecated": 4, "mcp2": 5, "fastmcp4": 6, "deps": 7}
+SDK_PACKS = ("mcp2", "fastmcp4", "deps")
+RELEASES = (f"mcp {SDK['from']} to {SDK['to']}", f"fastmcp {FASTMCP['from']} to {FASTMCP['to']}")
 BESIDE = ("Requirement", "Remark", "Borrowed")  # what dependency files say, and what code needs of them
 KINDS = frozenset(
     [
@@ -93,6 +101,12 @@ def test_every_change_of_the_sdk_has_a_rule_or_a_reason(name: str) -> None:
     assert CHANGES[name]["fix"] in ("safe", "unsafe", "manual")
 
 
+@each_entry
+def test_the_two_packages_have_rules_of_their_own(entry: Entry) -> None:
+    assert ("Standalone" in entry.match) == (entry.pack == "fastmcp4")
+    assert not {"Symbol", "Standalone"} <= entry.match.keys()
+
+
 def test_items_have_names_of_their_own() -> None:
     assert len(ITEMS) == sum(len(SPEC[section]) for section in SECTIONS)
 
@@ -110,8 +124,10 @@ def test_an_entry_matches_only_words_of_the_revision(entry: Entry) -> None:
         assert issubclass(getattr(model, kind), Fact)
         if entry.pack in SDK_PACKS:
             # The type of an expression is asked for only where one of the words stands.
-            assert kind in BESIDE or {key.rpartition(".")[2] for key in keys} <= sdk_vocabulary.WANTED | {catalog.ANY}
-            assert f"{SDK['from']} to {SDK['to']}" in entry.spec
+            of_fastmcp = sdk_vocabulary.WANTED_OF_STANDALONE | sdk_vocabulary.OF_COMPONENTS if kind == "Standalone" else frozenset()
+            asked = sdk_vocabulary.WANTED | of_fastmcp | {catalog.ANY}
+            assert kind in BESIDE or {key.rpartition(".")[2] for key in keys} <= asked
+            assert any(entry.spec.startswith(releases) for releases in RELEASES)
             continue
         assert set(keys) <= words | {catalog.ANY}, f"{entry.name} matches words that no item has"
         assert len(set(keys)) == len(keys)

@@ -16,7 +16,7 @@ from .api import Api, load
 from .infer import Inference
 from .majors import Line, Major
 from .modules import Module
-from .servers import Server, servers
+from .servers import STANDALONE_CLASSES, Server, servers
 from .symbols import Symbols, attributes
 from .types import Known
 from .vocabulary import FIELDS, STANDALONE, USES
@@ -87,6 +87,11 @@ class Program:
     def servers(self) -> list[Server]:
         """The FastMCP servers, with what is done with each."""
         return servers(self, {path: self.symbols(path) for path in self.near})
+
+    @cached_property
+    def standalone_servers(self) -> list[Server]:
+        """The servers of the package `fastmcp`, with what is done with each."""
+        return servers(self, {path: self.symbols(path) for path in self.near}, STANDALONE_CLASSES)
 
     def line(self, path: str) -> Line:
         """Which releases of `fastmcp` a file is written for, or was before it was fixed."""

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from ..facts.model import Symbol, SymbolUse
+from ..facts.model import Defined, SymbolUse
 from .modules import Binding, Def, How, Module
 from .types import OWN, ClassOf, Function, Instance, ModuleOf, members
 
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 CLASSES = ("mcp.server.fastmcp.server.FastMCP", "mcp.server.mcpserver.server.MCPServer")
 """What it is called in the one release and in the other: a rename may have been made already."""
+STANDALONE_CLASSES = ("fastmcp.FastMCP",)
+"""The server of the package `fastmcp`, which has one name in all of its releases."""
 
 _MAX_DEPTH = 12
 
@@ -27,7 +29,7 @@ class Use:
     module: Module
     node: ast.Call | ast.Attribute
     name: str  # run, sse_app, settings ...
-    fact: Symbol
+    fact: Defined
 
 
 @dataclass(eq=False, slots=True)
@@ -36,16 +38,16 @@ class Server:
 
     module: Module
     call: ast.Call
-    fact: Symbol
+    fact: Defined
     uses: list[Use] = field(default_factory=list)
     sure: bool = True  # nothing else can be meant by any of the uses
     shared: list[Use] = field(default_factory=list)  # those that may be of another server
 
 
-def part(fact: Symbol) -> str | None:
+def part(fact: Defined, classes: Iterable[str] = CLASSES) -> str | None:
     """The method or field of a server that a fact is about; nothing in it for the class itself."""
     if isinstance(fact.key, str):
-        for name in CLASSES:
+        for name in classes:
             if fact.key == name:
                 return ""
             if fact.key.startswith(f"{name}."):
@@ -53,16 +55,16 @@ def part(fact: Symbol) -> str | None:
     return None
 
 
-def servers(program: Program, facts: Mapping[str, Iterable[object]]) -> list[Server]:
-    """All servers of a project, with their uses."""
+def servers(program: Program, facts: Mapping[str, Iterable[object]], classes: tuple[str, ...] = CLASSES) -> list[Server]:
+    """All servers of a project that are of one of these classes, with their uses."""
     found: dict[ast.AST, Server] = {}
     uses: list[Use] = []
     for path, inside in facts.items():
         for fact in inside:
-            name = part(fact) if isinstance(fact, Symbol) else None
+            name = part(fact, classes) if isinstance(fact, Defined) else None
             if name is None:
                 continue
-            assert isinstance(fact, Symbol)
+            assert isinstance(fact, Defined)
             module = program.module_at(path)
             node = module.at(fact.span)
             if name == "" and fact.use is SymbolUse.CALL and isinstance(node, ast.Call):
@@ -78,7 +80,7 @@ def servers(program: Program, facts: Mapping[str, Iterable[object]]) -> list[Ser
         receiver = use.node.value if isinstance(use.node, ast.Attribute) else receiver
         if receiver is None:
             continue
-        origin = Origins(program)
+        origin = Origins(program, classes)
         made = origin.of(receiver, use.module)
         for call in made:
             if call in found:
@@ -92,8 +94,9 @@ def servers(program: Program, facts: Mapping[str, Iterable[object]]) -> list[Ser
 class Origins:
     """Which calls may have made the object behind an expression; `open` tells that something else may have."""
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: Program, classes: tuple[str, ...] = CLASSES) -> None:
         self.program = program
+        self.classes = classes
         self.open = False
         self._seen: set[object] = set()
 
@@ -200,7 +203,7 @@ class Origins:
         if not known:
             self.open = True
         for one in known:
-            if isinstance(one, ClassOf) and (one.name in CLASSES or OWN in one.name):
+            if isinstance(one, ClassOf) and (one.name in self.classes or OWN in one.name):
                 found.add(node)
             elif isinstance(one, Function) and OWN in one.name:
                 path, _, qualified = one.name.partition(OWN)

@@ -8,9 +8,9 @@ from collections.abc import Iterable, Iterator
 
 from ..facts.model import Defined, Standalone, Symbol, SymbolUse
 from .infer import STAND_INS, Inference
-from .modules import How, Module
+from .modules import Def, How, Module
 from .types import ADAPTER, OWN, URI, ClassOf, Function, Instance, Known, ModuleOf, is_open, members
-from .vocabulary import FIELDS, NEAR, ONLY, STANDALONE, WANTED, WANTED_OF_STANDALONE
+from .vocabulary import FIELDS, NEAR, OF_COMPONENTS, ONLY, STANDALONE, WANTED, WANTED_OF_STANDALONE
 
 _DOTTED = re.compile(r"(fast)?mcp(\.[A-Za-z_]\w*)+")
 _REFLECTION = frozenset({"getattr", "hasattr", "setattr", "delattr"})
@@ -57,6 +57,9 @@ class Symbols:
                 for binding in bindings:
                     if binding.how is How.IMPORTED:
                         self.imported.setdefault(name, set()).add(binding.target)
+        functions = module.of(ast.FunctionDef, ast.AsyncFunctionDef) if self.api.standalone else ()
+        self.decorated = {node.name for node in functions if isinstance(node, Def) and node.decorator_list}
+        self.decorated.update(self.imported if self.api.standalone else ())
         # Classes with bases: one of these may be the SDK's.
         self.derived = {node.name for node in module.of(ast.ClassDef) if isinstance(node, ast.ClassDef) and node.bases}
         self.roots = {
@@ -104,7 +107,7 @@ class Symbols:
                 yield self._symbol(alias, f"{node.module}.{alias.name}", SymbolUse.IMPORT)
 
     def _attribute(self, node: ast.Attribute) -> Iterator[Defined]:
-        if node.attr not in self.wanted and _root(node) not in self.roots:
+        if node.attr not in self.wanted and _root(node) not in self.roots and not self._may_be_component(node):
             return
         base = self.inference.type(node.value, self.module)
         if isinstance(base, ModuleOf):
@@ -114,7 +117,7 @@ class Symbols:
             if OWN not in base.name and whole:
                 yield self._symbol(node, f"{base.name}.{node.attr}", SymbolUse.NAME)
             return
-        if node.attr not in self.wanted:
+        if node.attr not in self.wanted and not self._may_be_component(node):
             return
         use = SymbolUse.READ if isinstance(node.ctx, ast.Load) else SymbolUse.STORE
         owners = dict.fromkeys(self._owners(base, node.attr))
@@ -124,6 +127,10 @@ class Symbols:
             yield self._symbol(node, f"{owner}.{node.attr}", use, sure=certain)
         if base is None and node.attr not in NEAR:
             yield self._symbol(node, f"{UNKNOWN}.{node.attr}", use, sure=False)
+
+    def _may_be_component(self, node: ast.Attribute) -> bool:
+        """Whether this may be read of what a decorator of `fastmcp` has made."""
+        return node.attr in OF_COMPONENTS and isinstance(node.value, ast.Name) and node.value.id in self.decorated
 
     def _is_sdk(self, one: Known) -> bool:
         return isinstance(one, Instance) and OWN not in one.name and self.api.is_class(one.name)
@@ -163,7 +170,7 @@ class Symbols:
             return None
         module = self.inference.world.module_at(path)
         node = module.defined.get(qualified)
-        for decorator in node.decorator_list if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) else ():
+        for decorator in node.decorator_list if isinstance(node, Def) else ():
             called = decorator.func if isinstance(decorator, ast.Call) else decorator
             for known in members(self.inference.type(called, module)):
                 if isinstance(known, Function) and known.name in _MADE:

@@ -109,16 +109,19 @@ STANDALONE = "fastmcp"
 """The package of that name, which is no part of the SDK."""
 WANTED_OF_STANDALONE = frozenset(
     {
-        "Client", "FunctionPrompt", "FunctionResource", "FunctionTool", "Message", "Middleware", "OpenAPIProvider", "ProxyClient",
-        "PromptMessage", "Tool", "ToolError", "WSTransport",
-        "_call_tool", "_get_additional_http_routes", "_list_prompts", "_list_resources", "_list_tools", "_mcp_call_tool",
-        "_mcp_list_tools", "_read_resource", "add_middleware", "add_tool_transformation", "as_proxy", "as_tool", "disable", "enable",
-        "fn", "from_fastapi", "from_openapi", "from_tool", "get_prompt", "get_prompts", "get_resource", "get_resource_template",
-        "get_resource_templates", "get_resources", "get_state", "get_tool", "get_tools", "http_app", "import_server",
-        "list_roots", "mount", "on_initialize", "on_message", "on_request", "remove_tool", "remove_tool_transformation", "run_async",
-        "run_http_async", "sample", "sample_step", "send_notification", "session", "session_id", "set_logging_level", "set_state",
-        "stateless_http",
+        "AWSCognitoProvider", "Auth0Provider", "AuthKitProvider", "AzureProvider", "Client", "DescopeProvider", "DiscordProvider",
+        "FastMCP", "FastMCPProxy", "GitHubProvider", "GoogleProvider", "Middleware", "OAuth", "OCIProvider", "OpenAPIProvider",
+        "SSETransport", "ScalekitProvider", "StreamableHttpTransport", "SupabaseProvider", "WorkOSProvider",
+        "_call_tool", "_deprecated_settings", "_read_resource", "add_tool_transformation", "as_proxy", "call_tool_mcp", "cancel_task",
+        "disable", "enable", "enabled", "fn", "from_fastapi", "from_function", "from_openapi", "from_tool", "get_prompts",
+        "get_resource_template", "get_resource_templates", "get_resources", "get_state", "get_task_result", "get_task_status", "get_tool",
+        "get_tools", "http_app", "import_server", "initialize_result", "list_tasks", "mount", "ping", "remove_tool",
+        "remove_tool_transformation", "run_async", "run_http_async", "sample", "sample_step", "serializer", "session", "session_id",
+        "set_state", "to_mcp_tool",
     }
 )  # fmt: skip
 """Names by which uses of it are looked for, in projects that import it."""
+OF_COMPONENTS = frozenset({"description", "name", "parameters", "read", "render", "tags", "uri"})
+"""Names that are asked for only where they are read of a function that has a decorator, or of what is imported."""
+
 WANTED = FIELDS | CLASSES | METHODS | NEAR.keys()

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from ...facts.model import Symbol, SymbolUse
+from ...rewrite import moves
 from ...rewrite.edits import Edit
 from ...rewrite.lines import next_line
+from ...rewrite.moves import Place
 from ...rule import Applicability, Context, Entry, Finding, Import
 from ...sdk import stars
 from ...source import Span
@@ -20,17 +22,6 @@ if TYPE_CHECKING:
 _SPELLED = (SymbolUse.IMPORT, SymbolUse.NAME, SymbolUse.TEXT)
 # What version 1 let slip out of its modules; these packages show their names at the top.
 _PACKAGES = frozenset({"pydantic", "typing", "collections.abc", "datetime", "anyio", "httpx", "starlette"})
-
-
-class Place(NamedTuple):
-    """Where a name is imported from."""
-
-    module: str
-    name: str
-
-    @property
-    def dotted(self) -> str:
-        return f"{self.module}.{self.name}" if self.name else self.module
 
 
 def check(fact: Symbol, ctx: Context) -> Iterator[Finding]:
@@ -67,7 +58,7 @@ def _built_on(fact: Symbol, ctx: Context) -> Iterator[ast.Name]:
 
 def fix(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit | Import]:
     assert isinstance(fact.key, str)
-    api, module = ctx.sdk.api, ctx.module
+    api = ctx.sdk.api
     if fact.key.endswith(".*"):
         star = fact.key.removesuffix(".*")
         names = _unstarred(star, ctx)
@@ -79,15 +70,7 @@ def fix(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit | Import]:
     new = _successor(_place(fact.key, api), api, ctx.entry)
     if new is None:
         return
-    match fact.use:
-        case SymbolUse.TEXT:
-            text = module.source.slice(fact.span)
-            quote = len(text) - len(text.lstrip("rRuU'\""))
-            yield Edit(Span(fact.span.start + quote, fact.span.start + quote + len(fact.key)), new.dotted)
-        case SymbolUse.NAME:
-            yield from _named(fact, new, ctx)
-        case SymbolUse.IMPORT:
-            yield from _imported(fact, new, tree, ctx)
+    yield from moves.moved(fact, _place(fact.key, api), new, tree, ctx, lambda place: _successor(place, api, ctx.entry))
 
 
 def _star(fact: Symbol, star: str, ctx: Context) -> Iterator[Finding]:
@@ -140,54 +123,6 @@ def _outside(here: Place, api: Api) -> Place | None:
     return Place(home, here.name) if home and canonical.rpartition(".")[2] == here.name else None
 
 
-def _imported(fact: Symbol, new: Place, tree: Tree, ctx: Context) -> Iterator[Edit | Import]:
-    from ...rewrite import renames
-
-    module = ctx.module
-    alias = module.at(fact.span)
-    statement = module.parents.get(alias) if alias is not None else None
-    if isinstance(statement, ast.Import) and isinstance(alias, ast.alias):
-        yield Edit(Span(fact.span.start, fact.span.start + len(alias.name)), new.dotted)
-        return
-    if not isinstance(statement, ast.ImportFrom) or statement.module is None:
-        return
-    moves = []
-    for one in statement.names:
-        here = Place(statement.module, one.name)
-        there = _successor(here, ctx.sdk.api, ctx.entry)
-        if there is not None and there != here:
-            moves.append(renames.Move(one, there.module, there.name))
-    others = [file for path, file in ctx.project.files.items() if path != ctx.file.source.path]
-    yield from renames.moved(statement, moves, tree, module, ctx.sdk.inference, others)
-
-
-def _named(fact: Symbol, new: Place, ctx: Context) -> Iterator[Edit | Import]:
-    """`types.Content`, `mcp.server.fastmcp.FastMCP`: the last part changes, and what stands before it where the module does."""
-    node = ctx.module.at(fact.span)
-    if not isinstance(node, ast.Attribute):
-        return
-    here = str(fact.key).rpartition(".")[0]
-    base = ctx.module.text(node.value)
-    if not isinstance(node.value, ast.Name | ast.Attribute):
-        # `import_module("...").FastMCP`: the text is a finding of its own.
-        if new.module == here or _is_moved(here, new.module, ctx.entry):
-            yield Edit(ctx.module.attribute_span(node), new.name)
-        return
-    if new.module == here or base == here.rpartition(".")[2] or _is_moved(here, new.module, ctx.entry):
-        # The import of the module is a finding of its own, and takes its name along.
-        if base == here and here != new.module:
-            yield Edit(ctx.module.span(node.value), new.module)
-        if node.attr != new.name:
-            yield Edit(ctx.module.attribute_span(node), new.name)
-    else:
-        yield Edit(fact.span, new.name)
-        yield Import(new.module, new.name)
-
-
-def _is_moved(old: str, new: str, entry: Entry) -> bool:
-    return any(old == f"{one}{old[len(one) :]}" and new == f"{other}{old[len(one) :]}" for one, other in _pairs(entry, "modules"))
-
-
 def _place(dotted: str, api: Api) -> Place:
     module, _, name = dotted.rpartition(".")
     return Place(dotted, "") if api.is_module(dotted) or not module else Place(module, name)
@@ -196,15 +131,15 @@ def _place(dotted: str, api: Api) -> Place:
 def _successor(here: Place, api: Api, entry: Entry) -> Place | None:
     """Where a name is to be taken from; the same place where nothing changes, None where version 2 has nothing of the kind."""
     if not here.name:
-        moved = _moved_module(here.module, entry)
+        moved = moves.moved_module(here.module, entry)
         return here if here.module in api.new["modules"] else Place(moved, "") if moved in api.new["modules"] else None
     if not api.was(here.module, here.name):
         return here  # it never was there, or is there in version 2 only
     canonical = _canonical(here, api)
-    for old, new in _pairs(entry, "names"):
+    for old, new in moves.pairs(entry, "names"):
         if old in (canonical, here.dotted):
             module, _, name = new.rpartition(".")
-            nearer = _moved_module(here.module, entry)
+            nearer = moves.moved_module(here.module, entry)
             return (
                 Place(nearer, name)
                 if api.stays(nearer, name) and api.exported_new(nearer, name) == api.exported_new(module, name)
@@ -212,7 +147,7 @@ def _successor(here: Place, api: Api, entry: Entry) -> Place | None:
             )
     if api.stays(here.module, here.name):
         return here
-    module = _moved_module(here.module, entry)
+    module = moves.moved_module(here.module, entry)
     if api.stays(module, here.name):
         home, _, last = canonical.rpartition(".")
         # A module that only uses a name itself does not offer it; a package does.
@@ -234,19 +169,6 @@ def _successor(here: Place, api: Api, entry: Entry) -> Place | None:
 
 def _canonical(here: Place, api: Api) -> str:
     return api.exported(here.module, here.name) or here.dotted
-
-
-def _moved_module(name: str, entry: Entry) -> str:
-    for old, new in _pairs(entry, "modules"):
-        if name == old or name.startswith(f"{old}."):
-            return f"{new}{name[len(old) :]}"
-    return name
-
-
-def _pairs(entry: Entry, word: str) -> Iterator[tuple[str, str]]:
-    for pair in entry.data[word]:
-        old, _, new = pair.partition(" -> ")
-        yield old, new
 
 
 def _reason(here: Place) -> str:

@@ -1,0 +1,59 @@
+"""`await server.get_tools()`, which was a dict by name."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from ...facts.model import Standalone, SymbolUse
+from ...rewrite.edits import Edit
+from ...rule import Applicability, Context, Finding
+
+if TYPE_CHECKING:
+    from ...rewrite.tree import Tree
+
+_NOW = {
+    "get_tools": ("list_tools", "tool", "name"),
+    "get_resources": ("list_resources", "resource", "uri"),
+    "get_resource_templates": ("list_resource_templates", "template", "uri_template"),
+    "get_prompts": ("list_prompts", "prompt", "name"),
+}
+
+
+def check(fact: Standalone, ctx: Context) -> Iterator[Finding]:
+    node = ctx.module.at(fact.span)
+    if fact.use is SymbolUse.CALL and isinstance(node, ast.Call) and fact.sure:
+        now, _, key = _NOW[str(fact.key).rpartition(".")[2]]
+        message = ctx.entry.message.replace("{now}", now)
+        if _is_plain(node, ctx):
+            yield ctx.finding(fact, Applicability.SAFE, message=message)
+        else:
+            yield ctx.finding(fact, message=message, hint=ctx.entry.hints["manual"].format(key=key, now=now))
+
+
+def fix(fact: Standalone, tree: Tree, ctx: Context) -> Iterator[Edit]:
+    node = ctx.module.at(fact.span)
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute) or not _is_plain(node, ctx):
+        return
+    now, item, key = _NOW[node.func.attr]
+    waited = ctx.module.parents[node]
+    above = ctx.module.parents.get(waited)
+    server = ctx.module.text(node.func.value)
+    listed = f"await {server}.{now}()"
+    match above:
+        # `len(await server.get_tools())`: a list is as long as the dict was.
+        case ast.Call(func=ast.Name(id="len"), args=[one]) if one is waited:
+            yield Edit(ctx.module.span(waited), listed)
+        case _:
+            yield Edit(ctx.module.span(waited), f"{{{_key(item, key)}: {item} for {item} in {listed}}}")
+
+
+def _key(item: str, key: str) -> str:
+    # An address was a text as a key, and is an object of pydantic in the component.
+    return f"str({item}.{key})" if key == "uri" else f"{item}.{key}"
+
+
+def _is_plain(node: ast.Call, ctx: Context) -> bool:
+    """Whether it is waited for where it is called, in a function that may wait, and no argument says otherwise."""
+    return not node.args and not node.keywords and isinstance(ctx.module.parents.get(node), ast.Await)

@@ -1,0 +1,69 @@
+"""`(await ctx.read_resource(uri))[0]`, and loops over it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from ...facts.model import Standalone, SymbolUse
+from ...rewrite.edits import Edit
+from ...rule import Applicability, Context, Finding
+from ...source import Span
+
+if TYPE_CHECKING:
+    from ...rewrite.tree import Tree
+
+
+def check(fact: Standalone, ctx: Context) -> Iterator[Finding]:
+    node = ctx.module.at(fact.span)
+    if fact.use is SymbolUse.CALL and isinstance(node, ast.Call) and fact.sure:
+        yield from (ctx.finding(fact, Applicability.SAFE, span=ctx.module.span(place)) for place in _places(node, ctx))
+
+
+def fix(fact: Standalone, tree: Tree, ctx: Context) -> Iterator[Edit]:
+    from ...rewrite.lines import enclosing_parentheses
+
+    node = ctx.module.at(fact.span)
+    if not isinstance(node, ast.Call):
+        return
+    for place in _places(node, ctx):
+        span = ctx.module.span(place)
+        if isinstance(place, ast.Await):
+            outer = enclosing_parentheses(ctx.module.source, span)
+            if outer == span:
+                yield Edit(Span(span.start, span.start), "(")
+                yield Edit(Span(span.end, span.end), ").contents")
+            else:
+                yield Edit(Span(outer.end, outer.end), ".contents")
+        else:
+            yield Edit(Span(span.end, span.end), ".contents")
+
+
+def _places(node: ast.Call, ctx: Context) -> Iterator[ast.expr]:
+    """Where the result, or the name that it alone is given, is used as a list."""
+    module = ctx.module
+    waited = module.parents.get(node)
+    if not isinstance(waited, ast.Await):
+        return
+    if _is_list(waited, ctx):
+        yield waited
+    match module.parents.get(waited):
+        case ast.Assign(targets=[ast.Name(id=name) as target], value=value) if value is waited:
+            scope = module.scope(target)
+            for other in module.nodes:
+                if isinstance(other, ast.Name) and other.id == name and isinstance(other.ctx, ast.Load) and module.scope(other) is scope:
+                    given = ctx.sdk.inference.bindings(name, other, module)
+                    if given and all(binding.value is waited for binding in given) and _is_list(other, ctx):
+                        yield other
+
+
+def _is_list(node: ast.expr, ctx: Context) -> bool:
+    match ctx.module.parents.get(node):
+        case ast.Subscript(value=value):
+            return value is node
+        case ast.For(iter=iterated) | ast.comprehension(iter=iterated):
+            return iterated is node
+        case ast.Call(func=ast.Name(id="len" | "list" | "next" | "iter" | "enumerate" | "sorted"), args=[first, *_]):
+            return first is node
+    return False

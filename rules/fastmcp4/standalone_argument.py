@@ -1,0 +1,84 @@
+"""A keyword that `fastmcp` 4 knows by another name, or not at all."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+from ...facts.model import Standalone, SymbolUse
+from ...rewrite import calls
+from ...rewrite.edits import Edit
+from ...rule import Applicability, Context, Finding
+
+if TYPE_CHECKING:
+    from ...rewrite.tree import Tree
+
+
+class Change(NamedTuple):
+    """What becomes of one keyword: its new name, or "" where it goes, or the word of the hint for a human."""
+
+    word: ast.keyword
+    new: str
+    hint: str = ""
+
+
+def check(fact: Standalone, ctx: Context) -> Iterator[Finding]:
+    node = ctx.module.at(fact.span)
+    if fact.use is not SymbolUse.CALL or not isinstance(node, ast.Call):
+        return
+    for change in _changes(fact, node, ctx):
+        old = change.word.arg
+        if change.hint:
+            hint = ctx.entry.hints[change.hint].format(
+                server=_server(node, ctx), value=ctx.module.text(change.word.value), first=_first(node, ctx)
+            )
+            yield ctx.finding(fact, message=f"fastmcp 4 takes no `{old}` here", span=ctx.module.span(change.word), hint=hint)
+        else:
+            what = f"is `{change.new}` now" if change.new else "is not taken any more"
+            message = f"`{old}` of `{fact.key}` {what}"
+            # An object that may be something else as well may want the old name.
+            yield ctx.finding(fact, Applicability.SAFE if fact.sure else Applicability.UNSAFE, message=message)
+
+
+def fix(fact: Standalone, tree: Tree, ctx: Context) -> Iterator[Edit]:
+    call, node = calls.at(tree, fact.span), ctx.module.at(fact.span)
+    if call is None or not isinstance(node, ast.Call):
+        return
+    found = [change for change in _changes(fact, node, ctx) if not change.hint]
+    for change in found:
+        argument = calls.keyword(call, change.word.arg or "")
+        if argument is not None and change.new:
+            yield calls.renamed(tree, argument, change.new)
+    gone = [calls.keyword(call, change.word.arg or "") for change in found if not change.new]
+    yield from calls.drop(tree, call, [argument for argument in gone if argument is not None])
+
+
+def _changes(fact: Standalone, node: ast.Call, ctx: Context) -> Iterator[Change]:
+    given = {word.arg for word in node.keywords}
+    for word in node.keywords:
+        for change in ctx.entry.data.get(str(fact.key), ()):
+            left, arrow, new = change.partition("->")
+            name, _, rest = left.partition(" ")
+            if name != word.arg:
+                continue
+            if not arrow:
+                yield Change(word, "", rest.strip(" ?"))
+            elif new.strip() and new.strip() not in given:
+                yield Change(word, new.strip())
+            elif not new.strip() and ast.unparse(word.value) == rest.strip(" ="):
+                yield Change(word, "")
+            else:
+                continue
+            break
+
+
+def _server(node: ast.Call, ctx: Context) -> str:
+    statement = ctx.module.statement(node)
+    target = statement.targets[0] if isinstance(statement, ast.Assign) else None
+    return ctx.module.text(target) if isinstance(target, ast.Name | ast.Attribute) else "server"
+
+
+def _first(node: ast.Call, ctx: Context) -> str:
+    given = next((word.value for word in node.keywords if word.arg == "server"), node.args[0] if node.args else None)
+    return ctx.module.text(given) if given is not None else "server"

@@ -1,0 +1,55 @@
+"""`ctx.get_state(...)` and `ctx.set_state(...)` without `await`."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from ...facts.model import Standalone, SymbolUse
+from ...rewrite.edits import Edit
+from ...rule import Applicability, Context, Finding
+from ...source import Span
+
+if TYPE_CHECKING:
+    from ...rewrite.tree import Tree
+
+
+def check(fact: Standalone, ctx: Context) -> Iterator[Finding]:
+    node = ctx.module.at(fact.span)
+    if fact.use is SymbolUse.CALL and isinstance(node, ast.Call) and fact.sure and not _is_waited_for(node, ctx):
+        yield ctx.finding(fact, Applicability.SAFE if _may_wait(node, ctx) else Applicability.MANUAL)
+
+
+def fix(fact: Standalone, tree: Tree, ctx: Context) -> Iterator[Edit]:
+    node = ctx.module.at(fact.span)
+    if not isinstance(node, ast.Call) or _is_waited_for(node, ctx) or not _may_wait(node, ctx):
+        return
+    # `await` binds less tightly than what stands behind the call: `(await ctx.get_state(key))["x"]`.
+    above = ctx.module.parents.get(node)
+    bound = (isinstance(above, ast.Attribute | ast.Subscript) and above.value is node) or (
+        isinstance(above, ast.Call) and above.func is node
+    )
+    yield Edit(Span(fact.span.start, fact.span.start), "(await " if bound else "await ")
+    if bound:
+        yield Edit(Span(fact.span.end, fact.span.end), ")")
+
+
+def _is_waited_for(node: ast.Call, ctx: Context) -> bool:
+    """Whether it is waited for, or handed to something that may wait for it."""
+    above = ctx.module.parents.get(node)
+    if isinstance(above, ast.Call) and node in above.args:
+        name = above.func.attr if isinstance(above.func, ast.Attribute) else getattr(above.func, "id", "")
+        return name in ("gather", "create_task", "ensure_future", "wait_for", "run", "run_until_complete", "shield")
+    return isinstance(above, ast.Await)
+
+
+def _may_wait(node: ast.Call, ctx: Context) -> bool:
+    for above in ctx.module.around(node):
+        if isinstance(above, ast.AsyncFunctionDef):
+            return True
+        if isinstance(above, ast.FunctionDef | ast.Lambda | ast.ClassDef):
+            return False
+        if isinstance(above, ast.GeneratorExp):
+            return False
+    return False
