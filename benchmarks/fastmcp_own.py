@@ -12,7 +12,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 _WORDS = re.compile(r"list of tools\.result\.tools\[([^]]+)\]\.title: nothing -> (\".*\")")
-_CUT = re.compile(r"(list of (?:tools|prompts)\.result\.(?:tools|prompts)\[[^]]+\]|\[\"prompt\", .*\]: result)\.description: (.*)", re.DOTALL)
+_CUT = re.compile(
+    r"(list of (?:tools|prompts)\.result\.(?:tools|prompts)\[[^]]+\]|\[\"prompt\", .*\]: result)\.description: (.*)", re.DOTALL
+)
 _PARAMETER = re.compile(
     r"(list of (?:tools|prompts)\.result\.(?:tools|prompts)\[[^]]+\])"
     r"\.(?:inputSchema\.properties\.[\w-]+|arguments\[[^]]+\])\.description: nothing -> \".*\"",
@@ -22,7 +24,7 @@ _TEXT = re.compile(r"\[\"(?:read|call)\", .*\]: result\.contents?\[\d+\]\.text: 
 _TOOLS = re.compile(
     r"list of tools\.result\.tools\[[^]]+\]\.(?:"
     r"inputSchema\.additionalProperties: nothing -> false|"
-    r"inputSchema\.properties\.[\w-]+\.title: \".*\" -> nothing|"
+    r"inputSchema\.properties\.[^:]*\.title: \".*\" -> nothing|"
     r'outputSchema\.description: "Generic wrapper for non-object return types\." -> nothing|'
     # Before 2.10 no result had a structure.
     r"outputSchema: nothing -> \{.*\}|"
@@ -44,11 +46,13 @@ _ARGUMENT = re.compile(
 _ERROR = re.compile(r"(\[\"(read|prompt|call)\", .*\]): error\.(code|message|data): (.*)", re.DOTALL)
 _CODES = {"read": {"0 -> -32602", "0 -> -32603", "-32002 -> -32602"}, "prompt": {"0 -> -32602", "0 -> -32603"}, "call": set[str]()}
 _MESSAGES = (
-    r"\"(?:Resource not found: )?Unknown resource: (?P<uri>'.*')\" -> \"Resource not found: (?P=uri)\"",
-    r"\"Error reading resource from template (?P<name>'.*'): (?P<why>.*)\" -> \"Error reading resource (?P=name): (?P=why)\"",
+    r"\"(?:Resource not found: )?Unknown resource: '?(?P<uri>[^']*)'?\" -> \"Resource not found: '(?P=uri)'\"",
+    r"\"Error reading resource (?:from template )?(?:AnyUrl\()?(?P<name>'[^']*')\)?: (?P<why>.*)\""
+    r" -> \"Error reading resource (?P=name): (?P=why)\"",
     r"\"Unknown prompt: (?P<name>[^']*)\" -> \"Unknown prompt: '(?P=name)'\"",
     r"\"Error rendering prompt '[^']*': (?P<why>.*)\" -> \"(?P=why)\"",
-    r"\"(?:Error rendering prompt '[^']*': )?Could not convert argument (?P<which>'[^']*') with .*\" -> \"Could not convert argument (?P=which) with .*\"",
+    r"\"(?:Error rendering prompt '[^']*': )?Could not convert argument (?P<which>'[^']*') with .*\""
+    r" -> \"Could not convert argument (?P=which) with .*\"",
     # The older one says nothing of why.
     r"\"Error rendering prompt [^ :]*\.\" -> \".*\"",
 )
