@@ -3,16 +3,30 @@
 from __future__ import annotations
 
 from ..facts.gates import QUESTION_MODULE
-from ..facts.model import Call, Opening, Symbol, SymbolUse
+from ..facts.model import Call, Opening, Standalone, Symbol, SymbolUse
 from ..rule import Context
 
 _SESSION = "mcp.server.session.ServerSession."
+# What rules of the pack `fastmcp4` tell of, wherever it stands.
+_TOLD = frozenset(
+    {
+        "fastmcp.Context.elicit",
+        "fastmcp.Context.list_roots",
+        "fastmcp.Context.send_tool_list_changed",
+        "fastmcp.Context.send_resource_list_changed",
+        "fastmcp.Context.send_prompt_list_changed",
+        "fastmcp.Client.ping",
+        "fastmcp.Client.set_logging_level",
+    }
+)
 
 
 def is_told(fact: Call | Opening, ctx: Context) -> bool:
     """Whether a rule of the SDK reports the same place, and knows what to write there."""
     if ctx.project.sdk is None:
         return False
+    if isinstance(fact, Call) and is_of_fastmcp(fact, ctx):
+        return True
     from ..rewrite import questions, rounds
 
     known = questions.questions(ctx.project)
@@ -32,4 +46,11 @@ def is_told_elsewhere(fact: Call, ctx: Context) -> bool:
     if ctx.project.sdk is None:
         return False
     symbols = ctx.project.of(ctx.file.source.path, Symbol)
-    return any(other.span == fact.span and other.use is SymbolUse.CALL and str(other.key).startswith(_SESSION) for other in symbols)
+    told = any(other.span == fact.span and other.use is SymbolUse.CALL and str(other.key).startswith(_SESSION) for other in symbols)
+    return told or is_of_fastmcp(fact, ctx)
+
+
+def is_of_fastmcp(fact: Call, ctx: Context) -> bool:
+    """Whether this calls a method of `fastmcp`, which has rules of its own about what a connection can do."""
+    calls = ctx.project.of(ctx.file.source.path, Standalone) if ctx.project.sdk is not None else ()
+    return any(other.span == fact.span and other.use is SymbolUse.CALL and other.key in _TOLD for other in calls)

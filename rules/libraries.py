@@ -39,9 +39,15 @@ def serves_only(value: ast.expr, found: ast.expr, ctx: Context) -> bool:
         return False
     if not isinstance(value, ast.Name):
         return True
-    scope = ctx.module.scope(value)
+    inference = ctx.sdk.inference
+    given = inference.bindings(value.id, value, ctx.module)
+    if given and ctx.module.scopes[ctx.module.tree].bindings.get(value.id) == given:
+        elsewhere = f"{ctx.module.name}.{value.id}"
+        if any(elsewhere in file.imports.values() for path, file in ctx.project.files.items() if path != ctx.module.path):
+            return False
     loads = [node for node in ctx.module.nodes if isinstance(node, ast.Name) and node.id == value.id and isinstance(node.ctx, ast.Load)]
-    return all(isinstance(ctx.module.parents.get(node), ast.keyword) for node in loads if ctx.module.scope(node) is scope)
+    loads = [node for node in loads if inference.bindings(value.id, node, ctx.module) == given]
+    return all(isinstance(ctx.module.parents.get(node), ast.keyword) for node in loads)
 
 
 def _is_library(node: ast.Name, ctx: Context) -> bool:

@@ -12,13 +12,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ..facts.model import FileFacts, Import, Place, Requirement
 from ..rule import Aim, Applicability, Context
-from ..sdk.majors import Major
+from ..sdk.majors import Line, Major
 
 if TYPE_CHECKING:
     from ..facts.versions import Bounds
     from ..project import Project
 
 SDK = "mcp"
+STANDALONE = ("fastmcp", "fastmcp-slim")
+"""The distributions that bring the package `fastmcp`, which needs the SDK in its turn."""
 # What a mixture counts as: code for both says what its project wants, and moved code runs with what older code is moved to.
 _ORDER = (Major.BOTH, Major.ONE, Major.TWO, Major.EITHER, Major.OTHER)
 _NAME = re.compile(r"""(?m)^name[ \t]*=[ \t]*["']([\w.-]+)["']""")
@@ -81,7 +83,12 @@ def caps(ctx: Context, asked: Requirement) -> str | None:
 
 
 def raised(ctx: Context, asked: Requirement) -> str | None:
-    """The specifier that a blocker can be given because no code uses it; None where some does, or no release takes mcp 2."""
+    """The specifier that a blocker can be given because no code uses it, or because that code is moved in the same run.
+
+    None where code uses it otherwise, or no release takes mcp 2.
+    """
+    if asked.key in STANDALONE:
+        return ctx.entry.data["standalone"][0]
     for line in ctx.entry.data["blockers"]:
         name, module, since, *_ = line.split()
         if asked.key == name and since != "-" and not _imports(ctx.project, module):
@@ -103,13 +110,13 @@ def runs_on(ctx: Context, asked: Requirement) -> str:
     return ""
 
 
-def floor(ctx: Context, asked: Requirement) -> str | None:
-    """The lowest version that mcp 2.3 takes, where a requirement beside it admits none of these; None where it admits one."""
+def floor(ctx: Context, asked: Requirement, file: FileFacts) -> str | None:
+    """The lowest version that mcp 2.3, or fastmcp 4, takes, where a requirement beside it leaves no room for it; None where it does."""
     from ..facts.versions import Version
 
     if asked.key in (SDK, "python") or asked.place is Place.COMMAND:
         return None
-    for line in _floors(ctx):
+    for line in _floors(ctx, file):
         name, low = line.split()
         if asked.key == name and (limits := bounds(asked.specifier)) is not None and not limits.reaches(Version(low)):
             return low
@@ -129,8 +136,13 @@ def raises(asked: Requirement, low: str) -> Applicability:
 
 
 def needs_sdk(file: FileFacts) -> bool:
-    """Whether one file asks for the SDK."""
-    return any(isinstance(fact, Requirement) and fact.key == SDK for fact in file.facts)
+    """Whether one file asks for the SDK, or for `fastmcp`, which brings it."""
+    return any(isinstance(fact, Requirement) and fact.key in (SDK, *STANDALONE) for fact in file.facts)
+
+
+def needs_standalone(file: FileFacts) -> bool:
+    """Whether one file asks for `fastmcp`."""
+    return any(isinstance(fact, Requirement) and fact.key in STANDALONE for fact in file.facts)
 
 
 def is_moving(ctx: Context) -> bool:
@@ -138,6 +150,8 @@ def is_moving(ctx: Context) -> bool:
     if ctx.aim is Aim.HOLD:
         return False
     written_for = major(ctx)
+    if written_for is Major.OTHER:
+        return is_moving_standalone(ctx)
     if written_for is not Major.EITHER:
         return written_for is Major.ONE
     from ..facts.versions import Version
@@ -147,6 +161,40 @@ def is_moving(ctx: Context) -> bool:
     near = [(file, one) for file, one in every if is_about(ctx, file.source.path, path)]
     limits_of = [bounds(one.specifier) for _, one in near or every]
     return any(limits is not None and limits.begins_before(Version(ctx.entry.data["sdk"][1])) for limits in limits_of)
+
+
+def lines(ctx: Context, path: str = "") -> frozenset[Line]:
+    """Which releases of `fastmcp` the code is written for that a file asks things for."""
+    path = path or ctx.file.source.path
+    if ctx.project.sdk is None or not ctx.project.sdk.api.standalone:
+        return frozenset()
+    program = ctx.project.sdk
+    if has_block(ctx, path):
+        return frozenset({program.line(path)}) - {Line.NONE}
+    folder = _home(ctx.project, path) if path in ctx.project.files else scope(path)
+
+    def found(folder: str) -> frozenset[Line]:
+        below = {program.line(one) for one in ctx.project.files if is_below(one, folder) and not has_own_block(ctx.project, one)}
+        return frozenset(below - {Line.NONE})
+
+    every = ctx.project.remember(f"lines {folder}", partial(found, folder))
+    return every or ctx.project.remember("lines", partial(found, ""))
+
+
+def is_moving_standalone(ctx: Context) -> bool:
+    """Whether the code around this file is for fastmcp 2 or 3, or for any while what it asks for lets these in."""
+    if ctx.aim is Aim.HOLD:
+        return False
+    from ..facts.versions import Version
+
+    written_for = lines(ctx)
+    if Line.OLD in written_for:
+        return True
+    every = [(file, one) for name in STANDALONE for file, one in ctx.project.requirements.get(name, ())]
+    near = [one for file, one in every if is_about(ctx, file.source.path, ctx.file.source.path)] or [one for _, one in every]
+    limits_of = [bounds(one.specifier) for one in near]
+    end = Version(ctx.entry.data["standalone"][1])
+    return Line.EITHER in written_for and any(limits is not None and limits.begins_before(end) for limits in limits_of)
 
 
 def has_block(ctx: Context, path: str) -> bool:
@@ -254,17 +302,19 @@ def _capped(ctx: Context) -> Iterator[Blocker]:
 
 
 def _unmet(ctx: Context) -> Iterator[Blocker]:
-    names = {line.split()[0] for line in _floors(ctx)}
+    names = {line.split()[0] for line in (*_floors(ctx, None), *ctx.entry.data["floors_of_fastmcp"])}
     for name in sorted(names & ctx.project.requirements.keys()):
         for file, asked in ctx.project.requirements[name]:
-            low = floor(ctx, asked) if needs_sdk(file) else None
+            low = floor(ctx, asked, file) if needs_sdk(file) else None
             if low is not None and (file.source.path in ctx.project.outside or raises(asked, low) is not Applicability.SAFE):
-                yield Blocker(file, asked, f"leaves no room for {name} {low}, which mcp 2.3 needs")
+                by = "fastmcp 4" if needs_standalone(file) else "mcp 2.3"
+                yield Blocker(file, asked, f"leaves no room for {name} {low}, which {by} needs")
 
 
-def _floors(ctx: Context) -> tuple[str, ...]:
+def _floors(ctx: Context, file: FileFacts | None) -> tuple[str, ...]:
     data = ctx.entry.data
-    return (*data["floors_of_pydantic"], *data["floors"], *data["floors_of_cli"])
+    own = data["floors_of_fastmcp"] if file is not None and needs_standalone(file) else ()
+    return (*own, *data["floors_of_pydantic"], *data["floors"], *data["floors_of_cli"])
 
 
 def _imports(project: Project, module: str) -> bool:

@@ -340,6 +340,10 @@ class _Fastmcp(_Api):
         super().add(cls)
         if known or cls.__module__.partition(".")[0] != FASTMCP:
             return
+        entry = self.classes[self.name(cls)]
+        if not entry["fields"] and "__dataclass_fields__" in vars(cls):
+            # Its annotations name what is imported for a type checker only.
+            entry["fields"] = dict.fromkeys(sorted(vars(cls).get("__annotations__", {})), "Any")
         for key, value in vars(cls).items():
             function = value.__func__ if isinstance(value, classmethod | staticmethod) else value
             if inspect.isfunction(function) and self.is_public(key):

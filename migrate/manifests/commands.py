@@ -41,6 +41,7 @@ _LISTED = re.compile(
 )
 _STRING = re.compile(r"""(?P<open>["'])(?P<text>[^"'\n]*)(?P=open)""")
 _CLI = re.compile(r"(?<![\w./=\"'\[-])(?:uv run |uvx --from \S+ |uv run --with \S+ )?mcp (?P<word>dev|install|run)\b(?=[ \t]+[\w./$<{])")
+_FASTMCP = re.compile(r"(?<![\w./=\"'\[-])fastmcp (?P<word>dev|tasks)\b(?=[ \t]+(?!inspector\b|apps\b)[\w./$<{])(?!.*\b(?:is|are|was)\b)")
 _VARIABLE = re.compile(r"(?<![A-Za-z0-9_])FASTMCP_[A-Z][A-Z_]*")
 _COMMENT = re.compile(r"[ \t]*#")
 
@@ -58,6 +59,8 @@ def read(text: str, name: str) -> Iterator[Fact]:
             yield from _one(word["text"], offset(start), Where(Place.COMMAND, "pip install"))
     for found in _CLI.finditer(text):
         yield Remark(Span(offset(found.start()), offset(found.end())), "command", text=f"mcp {found['word']}")
+    for found in _FASTMCP.finditer(text):
+        yield Remark(Span(offset(found.start()), offset(found.end())), "fastmcp command", text=f"fastmcp {found['word']}")
     yield from variables(text)
 
 

@@ -45,7 +45,7 @@ def moved(
         if move.alias not in gone:
             yield from _respelled(move, locals_[move.alias], module)
     if gone:
-        yield from _taken_out(statement, gone, tree, module)
+        yield from taken_out(statement, gone, tree, module)
         lost = [move for move in moves if move.alias in gone]
         if _is_plain(statement, module):
             yield from (Import(move.module, _spelled(move.name, locals_[move.alias])) for move in lost)
@@ -81,7 +81,7 @@ def replaced(
         text, needs = spell(module.at(span) or statement)
         yield Edit(span, text)
         yield from needs
-    yield from _taken_out(statement, {alias}, tree, module)
+    yield from taken_out(statement, {alias}, tree, module)
 
 
 def is_shared(name: str, aliases: Sequence[ast.alias], module: Module, inference: Inference, others: Sequence[FileFacts]) -> bool:
@@ -129,7 +129,8 @@ def _respelled(move: Move, local: str, module: Module) -> Iterator[Edit]:
         yield Edit(span, text)
 
 
-def _taken_out(statement: ast.ImportFrom, gone: set[ast.alias], tree: Tree, module: Module) -> Iterator[Edit]:
+def taken_out(statement: ast.ImportFrom, gone: set[ast.alias], tree: Tree, module: Module) -> Iterator[Edit]:
+    """Takes names out of an import; the whole statement where all of them go."""
     node = tree.enclosing(cst.ImportFrom, module.span(statement))
     if node is None or isinstance(node.names, cst.ImportStar):
         return

@@ -32,6 +32,7 @@ _FIELDS: Mapping[str, str] = {
     "mcp.server.fastmcp.server.FastMCP._resource_manager": "mcp.server.fastmcp.resources.resource_manager.ResourceManager",
     "mcp.server.fastmcp.server.FastMCP.settings": "mcp.server.fastmcp.server.Settings",
     "mcp.server.mcpserver.server.MCPServer._lowlevel_server": _SERVER,
+    "fastmcp.server.middleware.MiddlewareContext.fastmcp_context": "fastmcp.Context",
     "mcp.server.mcpserver.server.MCPServer.settings": "mcp.server.mcpserver.server.Settings",
 }
 _RESULTS: Mapping[str, str] = {

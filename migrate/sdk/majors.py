@@ -84,13 +84,13 @@ def supports_both(module: Module, api: Api, root: str = _MCP) -> bool:
     told = root == _MCP and _TOLD.search(module.source.utf8) is not None
     signs = {one for sign in imports.values() for one in sign}
     # Nearly all files end here.
-    if NEW not in signs and not told:
+    if NEW not in signs and not told and not (root == STANDALONE and OLD in signs):
         return False
     apart: dict[ast.AST, int] = {}
     for node in module.of(ast.Try, ast.If):
         branches = _branches(node)
         found = [{*_signs(branch, api, root), *(_registers(branch) if root == _MCP else ())} for branch in branches]
-        if {OLD} in found and {NEW} in found:
+        if {OLD} in found and ({NEW} in found or (root == STANDALONE and any(_stays(branch, api) for branch in branches))):
             return True
         for branch, sign in zip(branches, found, strict=True):
             if len(sign) == 1:
@@ -235,6 +235,16 @@ def _branches(node: ast.AST) -> list[list[ast.stmt]]:
         case ast.If():
             return [node.body, node.orelse] if node.orelse else [node.body]
     return []
+
+
+def _stays(branch: Iterable[ast.stmt], api: Api) -> bool:
+    """Whether a branch imports something of `fastmcp`, and release 4 has all of it, as 3 may have had."""
+    names: list[tuple[str, str]] = []
+    for top in branch:
+        for node in descend(top):
+            if isinstance(node, ast.ImportFrom) and not node.level and (node.module or "").partition(".")[0] == STANDALONE:
+                names += [(node.module or "", alias.name) for alias in node.names]
+    return bool(names) and all(api.stays(module, name) for module, name in names)
 
 
 def _registers(nodes: Iterable[ast.AST]) -> Iterator[int]:

@@ -10,14 +10,20 @@ from ...rewrite import requirements
 from ...rewrite.edits import Edit
 from ...rule import Aim, Applicability, Context, Finding
 from ...sdk.majors import Major
-from ..releases import caps, major, raised, runs_on
+from ..releases import STANDALONE, caps, major, raised, runs_on
 
 if TYPE_CHECKING:
     from ...rewrite.tree import Tree
 
 
 def check(fact: Fact, ctx: Context) -> Iterator[Finding]:
-    if not isinstance(fact, Requirement) or (reason := caps(ctx, fact)) is None or major(ctx) not in (Major.ONE, Major.EITHER):
+    # What brings `fastmcp` has a rule of its own: its code is moved as well.
+    if (
+        not isinstance(fact, Requirement)
+        or fact.key in STANDALONE
+        or (reason := caps(ctx, fact)) is None
+        or major(ctx) not in (Major.ONE, Major.EITHER)
+    ):
         return
     can = raised(ctx, fact) is not None and not fact.fixed and ctx.aim is Aim.MOVE
     applicability = Applicability.SAFE if can else Applicability.MANUAL

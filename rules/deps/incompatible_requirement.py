@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def check(fact: Fact, ctx: Context) -> Iterator[Finding]:
     # Another file may be about another environment; together in one, both are installed.
-    if not isinstance(fact, Requirement) or not needs_sdk(ctx.file) or (low := floor(ctx, fact)) is None or not is_moving(ctx):
+    if not isinstance(fact, Requirement) or not needs_sdk(ctx.file) or (low := floor(ctx, fact, ctx.file)) is None or not is_moving(ctx):
         return
     applicability, case, reason = raises(fact, low), "", ""
     # Raised for a move that does not come, it would only break what runs today.
@@ -28,5 +28,5 @@ def check(fact: Fact, ctx: Context) -> Iterator[Finding]:
 
 
 def fix(fact: Fact, tree: Tree, ctx: Context) -> Iterator[Edit]:
-    if isinstance(fact, Requirement) and (low := floor(ctx, fact)) is not None:
+    if isinstance(fact, Requirement) and (low := floor(ctx, fact, ctx.file)) is not None:
         yield from requirements.asking(fact, f">={low}")

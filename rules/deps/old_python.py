@@ -9,7 +9,7 @@ from ...facts.model import Fact, Requirement
 from ...rewrite import requirements
 from ...rewrite.edits import Edit
 from ...rule import Applicability, Context, Finding
-from ..releases import blocked, bounds, is_moving, needs_sdk
+from ..releases import blocked, bounds, is_moving, needs_sdk, needs_standalone
 
 if TYPE_CHECKING:
     from ...rewrite.tree import Tree
@@ -20,18 +20,25 @@ def check(fact: Fact, ctx: Context) -> Iterator[Finding]:
         return
     from ...facts.versions import Version
 
-    (low,) = ctx.entry.data["python"]
+    low = _lowest(ctx)
     limits = bounds(fact.specifier)
     # Without a lower bound a project says nothing about old ones.
     if limits is None or limits.low is None or limits.low >= Version(low):
         return
     can = limits.reaches(Version(low)) and requirements.raised(ctx.file.source.slice(fact.versions), low) is not None
     applicability = Applicability.SAFE if can and not blocked(ctx) else Applicability.MANUAL
-    yield ctx.finding(fact, applicability, message=ctx.entry.message.replace("{low}", low))
+    package = "fastmcp 4" if needs_standalone(ctx.file) else "mcp 2"
+    yield ctx.finding(fact, applicability, message=ctx.entry.message.replace("{low}", low).replace("{package}", package))
 
 
 def fix(fact: Fact, tree: Tree, ctx: Context) -> Iterator[Edit]:
     if isinstance(fact, Requirement):
-        text = requirements.raised(ctx.file.source.slice(fact.versions), *ctx.entry.data["python"])
+        text = requirements.raised(ctx.file.source.slice(fact.versions), _lowest(ctx))
         if text is not None:
             yield Edit(fact.versions, text)
+
+
+def _lowest(ctx: Context) -> str:
+    """The oldest Python of what the file asks for."""
+    (low,) = ctx.entry.data["python_of_fastmcp" if needs_standalone(ctx.file) else "python"]
+    return low

@@ -10,7 +10,7 @@ from ...rewrite import requirements
 from ...rewrite.edits import Edit
 from ...rule import Aim, Applicability, Context, Finding
 from ...sdk.majors import Major
-from ..releases import blocked, bounds, major, majors
+from ..releases import blocked, bounds, is_moving_standalone, major, majors
 
 if TYPE_CHECKING:
     from ...rewrite.tree import Tree
@@ -31,7 +31,7 @@ def check(fact: Fact, ctx: Context) -> Iterator[Finding]:
     written_for = major(ctx)
     keeps = not limits.reaches(Version(low))
     # Without a version an installation takes the newest, and that is what moved code wants.
-    if written_for is Major.OTHER or (written_for is Major.TWO and not fact.specifier):
+    if (written_for is Major.OTHER and not (keeps and is_moving_standalone(ctx))) or (written_for is Major.TWO and not fact.specifier):
         return
     if written_for is Major.BOTH:
         yield from _for_both(fact, ctx, keeps=keeps)

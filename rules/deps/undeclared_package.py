@@ -11,7 +11,7 @@ from ...rewrite import requirements
 from ...rewrite.edits import Edit
 from ...rule import Applicability, Context, Finding, Severity
 from ...source import Span
-from ..releases import SDK, blocked, has_block, is_about, is_below, is_moving, scope
+from ..releases import SDK, STANDALONE, blocked, has_block, is_about, is_below, is_moving, scope
 
 if TYPE_CHECKING:
     from ...rewrite.tree import Tree
@@ -125,7 +125,9 @@ def _gone(ctx: Context) -> dict[str, str]:
     gone = {name: extra.rstrip("]") for name, _, extra in (line.partition("[") for line in ctx.entry.data["gone"])}
     asked = {extra for _, one in ctx.project.requirements.get(SDK, ()) for extra in one.extras}
     lost = dict(line.split() for line in ctx.entry.data["gone_with_extras"])
-    return gone | {name: "" for extra, name in lost.items() if extra in asked}
+    brought = ctx.entry.data["brought_by_fastmcp"] if any(name in ctx.project.requirements for name in STANDALONE) else ()
+    gone |= {name: "" for extra, name in lost.items() if extra in asked}
+    return {name: extra for name, extra in gone.items() if name not in brought}
 
 
 def _needed(file: FileFacts) -> frozenset[Span]:

@@ -40,4 +40,6 @@ def _is_plain(fact: Standalone, node: ast.Call, ctx: Context) -> bool:
     """Whether it is a statement of its own that is waited for, with arguments that `mount` takes."""
     waited = ctx.module.parents.get(node)
     alone = isinstance(waited, ast.Await) and isinstance(ctx.module.parents.get(waited), ast.Expr)
-    return fact.sure and alone and len(node.args) <= 2 and all(word.arg in _TAKEN for word in node.keywords)
+    # Long ago the prefix came first.
+    turned = bool(node.args) and isinstance(node.args[0], ast.Constant | ast.JoinedStr)
+    return fact.sure and alone and not turned and len(node.args) <= 2 and all(word.arg in _TAKEN for word in node.keywords)

@@ -11,6 +11,7 @@ from ...facts.syntax import descend
 from ...rewrite.edits import Edit
 from ...rule import Applicability, Context, Finding, Import
 from ...sdk.types import ClassOf, members
+from ...source import Span
 
 if TYPE_CHECKING:
     from ...rewrite.tree import Tree
@@ -31,21 +32,59 @@ def check(fact: Standalone, ctx: Context) -> Iterator[Finding]:
 
 
 def fix(fact: Standalone, tree: Tree, ctx: Context) -> Iterator[Edit | Import]:
-    for node, _ in _given(fact, ctx):
-        if isinstance(node, ast.Call) and _is_plain(node, ctx):
-            yield Edit(ctx.module.span(node.func), "Message")
-            yield Import("fastmcp.prompts", "Message")
+    for span in _renamed(fact, ctx):
+        yield Edit(span, "Message")
+        yield Import("fastmcp.prompts", "Message")
+    yield from _unused(fact, tree, ctx)
+
+
+def _renamed(fact: Standalone, ctx: Context) -> Iterator[Span]:
+    """Where a prompt names the class: where it makes messages, and in what it says that it returns, if that is all it returns."""
+    from ...rewrite import renames
+
+    found = [node for node, _ in _given(fact, ctx)]
+    plain = [node.func for node in found if isinstance(node, ast.Call) and _is_plain(node, ctx)]
+    yield from map(ctx.module.span, plain)
+    function = _function(fact, ctx)
+    if function is None or function.returns is None or not plain or len(plain) < len(found):
+        return
+    promised = ctx.module.span(function.returns)
+    for alias, _ in _imports(ctx):
+        for span in renames.uses(alias.asname or alias.name, [alias], ctx.module, ctx.sdk.inference):
+            if promised.start <= span.start and span.end <= promised.end:
+                yield span
+    for node in ast.walk(function.returns):
+        if isinstance(node, ast.Attribute) and _is_class(node, ctx):
+            yield ctx.module.span(node)
+
+
+def _unused(fact: Standalone, tree: Tree, ctx: Context) -> Iterator[Edit]:
+    """The import of the class, once the last of its uses has gone: at the last prompt of the file."""
+    from ...rewrite import renames
+
+    keys = ctx.entry.match["Standalone"]
+    prompts = [one for one in ctx.project.of(ctx.file.source.path, Standalone) if one.key in keys and _function(one, ctx) is not None]
+    if not prompts or prompts[-1] != fact:
+        return
+    lost = {span for one in prompts for span in _renamed(one, ctx)}
+    others = [file for path, file in ctx.project.files.items() if path != ctx.file.source.path]
+    for alias, statement in _imports(ctx):
+        name = alias.asname or alias.name
+        uses = {*renames.uses(name, [alias], ctx.module, ctx.sdk.inference)}
+        if uses and uses <= lost and not renames.is_shared(name, [alias], ctx.module, ctx.sdk.inference, others):
+            yield from renames.taken_out(statement, {alias}, tree, ctx.module)
+
+
+def _imports(ctx: Context) -> Iterator[tuple[ast.alias, ast.ImportFrom]]:
+    for statement in ctx.module.of(ast.ImportFrom):
+        if isinstance(statement, ast.ImportFrom) and statement.module in ("mcp.types", "mcp_types"):
+            yield from ((alias, statement) for alias in statement.names if alias.name == "PromptMessage")
 
 
 def _given(fact: Standalone, ctx: Context) -> Iterator[tuple[ast.expr, str]]:
     """The messages that a decorated function returns, itself or in a list, and that are none of `fastmcp`."""
-    node = ctx.module.at(fact.span)
-    if fact.use is not SymbolUse.READ or node is None:
-        return
-    above = ctx.module.parents.get(node)
-    decorator = above if isinstance(above, ast.Call) and above.func is node else node
-    function = ctx.module.parents.get(decorator)
-    if not isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef) or decorator not in function.decorator_list:
+    function = _function(fact, ctx)
+    if function is None:
         return
     for inner in (one for statement in function.body for one in descend(statement)):
         if isinstance(inner, ast.Return) and inner.value is not None and ctx.module.function(inner) is function:
@@ -53,6 +92,18 @@ def _given(fact: Standalone, ctx: Context) -> Iterator[tuple[ast.expr, str]]:
         match inner:
             case ast.Call(func=ast.Attribute(attr="append"), args=[one]) if _is_message(one, ctx):
                 yield one, "`PromptMessage`"
+
+
+def _function(fact: Standalone, ctx: Context) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
+    """The function that a decorator makes a prompt of."""
+    node = ctx.module.at(fact.span)
+    if fact.use is not SymbolUse.READ or node is None:
+        return None
+    above = ctx.module.parents.get(node)
+    decorator = above if isinstance(above, ast.Call) and above.func is node else node
+    function = ctx.module.parents.get(decorator)
+    is_one = isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef) and decorator in function.decorator_list
+    return function if is_one and isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef) else None
 
 
 def _messages(value: ast.expr, ctx: Context) -> Iterator[tuple[ast.expr, str]]:
@@ -76,7 +127,11 @@ def _messages(value: ast.expr, ctx: Context) -> Iterator[tuple[ast.expr, str]]:
 
 
 def _is_message(node: ast.expr, ctx: Context) -> bool:
-    known = ctx.sdk.type(node.func, ctx.module) if isinstance(node, ast.Call) else None
+    return isinstance(node, ast.Call) and _is_class(node.func, ctx)
+
+
+def _is_class(node: ast.expr, ctx: Context) -> bool:
+    known = ctx.sdk.type(node, ctx.module)
     return any(isinstance(one, ClassOf) and one.name == _MESSAGE for one in members(known))
 
 
