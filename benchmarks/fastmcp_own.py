@@ -26,6 +26,9 @@ _TOOLS = re.compile(
     r"inputSchema\.additionalProperties: nothing -> false|"
     r"inputSchema\.properties\.[^:]*\.title: \".*\" -> nothing|"
     r'outputSchema\.description: "Generic wrapper for non-object return types\." -> nothing|'
+    # What an API description gives as an example, and what its results are wrapped in when nobody checks them.
+    r"inputSchema\.properties\.[^:]*\.example: nothing -> .*|"
+    r"outputSchema\.properties: nothing -> \{\"result\": \{\}\}|"
     # Before 2.10 no result had a structure.
     r"outputSchema: nothing -> \{.*\}|"
     # What the specification has no annotation of.
@@ -57,6 +60,12 @@ _MESSAGES = (
     r"\"Error rendering prompt [^ :]*\.\" -> \".*\"",
 )
 _UNKNOWN = re.compile(r"\[\"call\", .*\]: result\.content\[0\]\.text: \"Unknown tool: (?P<name>[^']*)\" -> \"Unknown tool: '(?P=name)'\"")
+# Where an API could not be asked, the kind of failure is not told any more.
+_REQUEST = re.compile(
+    r"\[\"call\", .*\]: result\.content\[0\]\.text: "
+    r"\"(?P<tool>Error calling tool '[^']*': )Request error \(\w+\): (?P<why>.*)\" -> \"(?P=tool)(?P=why)\"",
+    re.DOTALL,
+)
 
 
 def own(differs: Sequence[str]) -> Iterator[str]:
@@ -71,6 +80,7 @@ def own(differs: Sequence[str]) -> Iterator[str]:
             or _CHECKED.fullmatch(difference)
             or _ARGUMENT.fullmatch(difference)
             or _UNKNOWN.fullmatch(difference)
+            or _REQUEST.fullmatch(difference)
             or ((found := _CUT.fullmatch(difference)) and found[1] in cut)
             or ((found := _PARAMETER.fullmatch(difference)) and found[1] in cut)
             or ((found := _TEXT.fullmatch(difference)) and _is_same_json(found[1]))

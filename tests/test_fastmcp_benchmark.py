@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -94,6 +95,22 @@ WAY = {
     "reads": ["data://json", "data://a/b", "data://nowhere"],
     "prompts": ['ask {"about": "tea"}', 'ask {"about": "tea", "times": "x"}', "ask {}", "bad {}", "none {}"],
 }
+# A server that is made of the description of an API.
+DESCRIBED = '''"""Serves an API that nobody answers for."""
+
+try:
+    import httpx2 as http
+except ImportError:
+    import httpx as http
+from fastmcp import FastMCP
+
+KIND = {"name": "kind", "in": "query", "schema": {"type": "string"}, "example": "tea"}
+ITEMS = {"application/json": {"schema": {"type": "array", "items": {"type": "string"}}}}
+LIST = {"operationId": "list_items", "parameters": [KIND], "responses": {"200": {"description": "all", "content": ITEMS}}}
+API = {"openapi": "3.0.0", "info": {"title": "shop", "version": "1"}, "paths": {"/items": {"get": LIST}}}
+
+FastMCP.from_openapi(API, client=http.AsyncClient(base_url="http://127.0.0.1:9"), name="shop", validate_output=False).run()
+'''
 # A `mcp-migrate` that has nothing to do.
 IDLE = """
 import sys
@@ -103,17 +120,24 @@ if sys.argv[1] == "check":
 
 
 @pytest.mark.parametrize(
-    ("release", "older"),
-    [("2.7.0", ["pydantic==2.11.10"]), ("2.14.7", []), ("3.4.11", [])],
-    ids=["before structured results", "2", "3"],
+    ("release", "older", "server", "way"),
+    [
+        ("2.7.0", ["pydantic==2.11.10"], SERVER, WAY),
+        ("2.14.7", [], SERVER, WAY),
+        ("3.4.11", [], SERVER, WAY),
+        ("3.4.11", [], DESCRIBED, {"run": "python server.py", "calls": ["list_items {}"]}),
+    ],
+    ids=["before structured results", "2", "3", "of a description"],
 )
-def test_all_that_a_server_that_stays_as_it_is_says_otherwise_is_set_apart(release: str, older: list[str], tmp_path: Path) -> None:
+def test_all_that_a_server_that_stays_as_it_is_says_otherwise_is_set_apart(
+    release: str, older: list[str], server: str, way: dict[str, Any], tmp_path: Path
+) -> None:
     project = tmp_path / "corpus" / "fm2-plain"
     project.mkdir(parents=True)
-    (project / "server.py").write_text(SERVER)
+    (project / "server.py").write_text(server)
     (tmp_path / "idle.py").write_text(IDLE)
     recipes = tmp_path / "recipes.yaml"
-    recipes.write_text(yaml.safe_dump({"fm2-plain": {"fastmcp": release, "older": older, "ways": [WAY]}}))
+    recipes.write_text(yaml.safe_dump({"fm2-plain": {"fastmcp": release, "older": older, "ways": [way]}}))
     places = [
         "--recipes",
         str(recipes),
@@ -123,12 +147,23 @@ def test_all_that_a_server_that_stays_as_it_is_says_otherwise_is_set_apart(relea
         f"{sys.executable} {tmp_path / 'idle.py'}",
     ]
     rows = tmp_path / "rows.json"
-    command = [sys.executable, str(BENCHMARKS / "sdk.py"), *places, "--prefix", "fm2-", "--json", str(rows), str(tmp_path / "corpus")]
+    command = [
+        sys.executable,
+        str(BENCHMARKS / "sdk.py"),
+        *places,
+        "--parts",
+        "sessions",
+        "--prefix",
+        "fm2-",
+        "--json",
+        str(rows),
+        str(tmp_path / "corpus"),
+    ]
     done = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", timeout=500)
     assert done.returncode == 0, done.stdout + done.stderr
     [row] = json.loads(rows.read_text())
     [told] = row["sessions"]
-    assert told["asked"] >= len(WAY["calls"]) + len(WAY["reads"]) + len(WAY["prompts"])
+    assert told["asked"] >= sum(len(way.get(kind, ())) for kind in ("calls", "reads", "prompts"))
     for client, differs in told["differs"].items():
         assert differs
         assert [one for one in differs if one not in told["own"][client]] == []
