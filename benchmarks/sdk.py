@@ -11,7 +11,9 @@ from __future__ import annotations
 
 import argparse
 import ast
+import contextlib
 import dataclasses
+import functools
 import hashlib
 import json
 import os
@@ -251,7 +253,12 @@ class Bench:
                 same = fastmcp_own.inlined if plan.fastmcp else None
                 told["differs"][client] = [*_differing(before, after, same), *_fallen_back(after, mode)]
             every = {difference for differs in told["differs"].values() for difference in differs}
-            told["told"] = sorted(difference for difference in every if _is_told(difference, row["announced"]))
+            spoken = [finding for finding in row["announced"] if finding["severity"] != "note"] if plan.fastmcp else []
+            told["told"] = sorted(
+                difference
+                for difference in every
+                if _is_told(difference, row["announced"]) or (spoken and _is_spoken_of(difference, spoken, project))
+            )
             told["own"] = {
                 client: sorted({*_own(differs, client), *(fastmcp_own.own(differs) if plan.fastmcp else ())})
                 for client, differs in told["differs"].items()
@@ -437,6 +444,44 @@ def _is_told(difference: str, findings: Sequence[Mapping[str, Any]]) -> bool:
     printed = difference.startswith("no session: BrokenResourceError") and "JSONRPCMessage" in difference
     rules = {finding["rule"] for finding in findings}
     return (hidden is not None and HIDES in rules) or (printed and PRINTS in rules)
+
+
+def _is_spoken_of(difference: str, findings: Sequence[Mapping[str, Any]], project: Path) -> bool:
+    """Whether a finding stands in the function that answers otherwise, or names what a server no longer starts with."""
+    if difference.startswith("no session: "):
+        words = {word for word in re.findall(r"[\w.]+", re.sub(r"^no session: \w+: ", "", difference)) if len(word) > 3}
+        return any(words & {*re.findall(r"`(?:[\w.]*\.)?(\w+)(?:\(\))?`", finding["message"])} for finding in findings)
+    asked = re.match(r'list of \w+\.result\.\w+\[([^]]+)\]|\["\w+", "([^"]+)"', difference)
+    if asked is None:
+        return False
+    name = asked[1] or asked[2]
+    return any(
+        finding["path"] == path and first <= finding["line"] <= last
+        for path, first, last in _answering(name, project)
+        for finding in findings
+    )
+
+
+@functools.cache
+def _functions(project: Path) -> tuple[tuple[str, frozenset[str], int, int], ...]:
+    """The file, the names and the lines of each decorated function."""
+    found: list[tuple[str, frozenset[str], int, int]] = []
+    for path in project.rglob("*.py"):
+        with contextlib.suppress(SyntaxError, ValueError):
+            for node in ast.walk(ast.parse(path.read_bytes())):
+                if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.decorator_list:
+                    inner = [one for decorator in node.decorator_list for one in ast.walk(decorator)]
+                    names = {one.value for one in inner if isinstance(one, ast.Constant) and isinstance(one.value, str)}
+                    first = min(decorator.lineno for decorator in node.decorator_list)
+                    found.append((path.relative_to(project).as_posix(), frozenset({node.name, *names}), first, node.end_lineno or first))
+    return tuple(found)
+
+
+def _answering(name: str, project: Path) -> Iterator[tuple[str, int, int]]:
+    """The functions that a client knows by this name, also behind the prefix of a server that is mounted."""
+    for path, names, first, last in _functions(project):
+        if name in names or any(name.endswith(f"_{own}") for own in names if own.isidentifier()):
+            yield path, first, last
 
 
 def _own(differs: Sequence[str], client: str) -> Iterator[str]:
