@@ -33,7 +33,8 @@ from starting import environment
 BESIDE = ("fastapi==0.165.0", "uvicorn==0.54.0", "httpx==0.28.1", "jsonschema==4.26.0")
 ENTRY = re.compile(r"^- (?:lines? (?P<lines>\d+(?:, \d+)*)|files/(?P<file>[\w./-]+)|(?P<nothing>nothing at all))(?=[:,\s]|$)(?P<text>.*)$")
 FILES = re.compile(r"(?<![\w./-])([\w-]+(?:/[\w.-]+)*\.(?:txt|toml|json|yml|md)|Dockerfile)")
-OTHERS = frozenset({"25_two_fastmcps_one_file"})  # of another library
+# What a case needs beside that: another library.
+FURTHER = {"25_two_fastmcps_one_file": ("fastmcp==4.2.3",)}
 # Where the findings are the proof, and why `fix` alone cannot make the rest of it hold.
 TOLD = {
     "03_stdio_exit_before_initialize": "a human has to let the loop take any message first; `fix` wires nothing until then",
@@ -82,7 +83,12 @@ class Bench:
 
     def __init__(self, tool: str, scratch: Path, environments: Path, *, itself: bool) -> None:
         self.tool, self.scratch, self.itself = shlex.split(tool), scratch, itself
-        self.python = environment((*pins("2"), *BESIDE), environments) / "python"
+        self.environments = environments
+
+    def python(self, name: str) -> Path:
+        """The interpreter for the proof of a case."""
+        further = FURTHER.get(name, ())
+        return environment((*pins("2"), *(further or BESIDE)), self.environments) / "python"
 
     def report(self, folder: Path) -> Case:
         case = Case(folder.name, told=TOLD.get(folder.name, ""))
@@ -143,7 +149,7 @@ class Bench:
                 proof = proof.replace(theirs, ours)
             (place / "prove.py").write_text(proof, encoding="utf-8")
         try:
-            done = subprocess.run([str(self.python), "prove.py"], cwd=place, capture_output=True, text=True, timeout=LIMIT)
+            done = subprocess.run([str(self.python(folder.name)), "prove.py"], cwd=place, capture_output=True, text=True, timeout=LIMIT)
         except subprocess.TimeoutExpired:
             return "no end"
         if not done.returncode:
@@ -313,7 +319,7 @@ def main() -> int:
     parser.add_argument("--output", type=Path)
     options = parser.parse_args()
     only = options.only.split(",") if options.only else []
-    folders = [f for f in sorted((options.cases / "reports").iterdir()) if (f / "expect.md").exists() and f.name not in OTHERS]
+    folders = [f for f in sorted((options.cases / "reports").iterdir()) if (f / "expect.md").exists()]
     texts = [
         p for p in sorted((options.cases / "protocol").glob("*.py")) if re.search(rb"^(from|import) mcp\b", p.read_bytes(), re.MULTILINE)
     ]

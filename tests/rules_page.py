@@ -13,6 +13,7 @@ from mcp_migrate.rule import Entry, Era
 
 PAGE = Path(__file__).parent.parent / "rules/README.md"
 _SDK = ("mcp2", "deps")  # packs about the official SDK
+_FASTMCP = "fastmcp"  # rules about the standalone package say so where their facts are from
 _LINK = "../"
 _PACKS = {
     "engine": "The engine itself",
@@ -21,6 +22,7 @@ _PACKS = {
     "added": "Added in 2026-07-28",
     "deprecated": "Deprecated",
     "mcp2": "Code on the official SDK, from version 1 to 2",
+    "fastmcp4": "Code on standalone fastmcp, from 2 or 3 to 4",
     "deps": "Dependency files, for the official SDK 2",
 }
 _LANGUAGES = {"py": "python", "toml": "toml", "yml": "yaml"}
@@ -86,14 +88,17 @@ def rule(entry: Entry, link: str) -> Iterator[str]:
 
 def _against(entry: Entry) -> str:
     """What the fixtures of a rule hold for."""
+    if entry.spec.startswith(f"{_FASTMCP} "):
+        return f"for fastmcp {', '.join(installed(major, _FASTMCP) for major in (2, 3))} and {installed(4, _FASTMCP)}"
     if entry.pack not in _SDK:
         return "for revision 2026-07-28"
     return f"for mcp {' and '.join(map(installed, (1, 2)))}"
 
 
-def installed(major: int) -> str:
-    """The version of the SDK that the tests of a major run with."""
-    (version,) = re.findall(r"^mcp==(\S+)$", (PAGE.parent.parent / f"tests/sdk-v{major}.txt").read_text(encoding="utf-8"), re.MULTILINE)
+def installed(major: int, package: str = "mcp") -> str:
+    """The version of the SDK, or of another package, that the tests of a major run with."""
+    pins = PAGE.parent.parent / f"tests/{'sdk' if package == 'mcp' else package}-v{major}.txt"
+    (version,) = re.findall(rf"^{package}==(\S+)$", pins.read_text(encoding="utf-8"), re.MULTILINE)
     return str(version)
 
 

@@ -70,7 +70,7 @@ def test_every_rule_has_a_case_that_it_finds_and_one_that_it_must_leave_alone(en
     assert len(own) > len(silent)
 
 
-@pytest.mark.parametrize("case", [case for case in CASES if case.pack in ("mcp2", "deps")], ids=lambda case: case.id)
+@pytest.mark.parametrize("case", [case for case in CASES if case.pack in ("mcp2", "fastmcp4", "deps")], ids=lambda case: case.id)
 def test_check_says_what_fix_does_also_where_the_names_that_it_needs_are_taken(case: Case) -> None:
     before = {path: plain(text) for path, text in case.before().items()}
     assert_agree(before, case.rule)
@@ -108,7 +108,7 @@ def imported(text: str) -> set[str]:
         nodes = ast.walk(ast.parse(text))
     except SyntaxError:
         return set()
-    return {alias.asname or alias.name for node in nodes if isinstance(node, ast.Import | ast.ImportFrom) for alias in node.names}
+    return {alias.asname or alias.name.partition(".")[0] for node in nodes if isinstance(node, ast.Import | ast.ImportFrom) for alias in node.names}
 
 
 def found(project: Project, findings: list[Finding]) -> list[Mark]:
