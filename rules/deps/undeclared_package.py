@@ -1,4 +1,4 @@
-"""Code imports a package that only mcp 1 brought along."""
+"""Code imports a package that only mcp 1, or fastmcp with it, brought along."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 
 # The lists that a package can be put into, the best first: for the program itself, and for its tests.
 _ORDER = {
-    (SDK,): (Place.DEPENDENCY, Place.EXTRA),
+    (SDK, *STANDALONE): (Place.DEPENDENCY, Place.EXTRA),
     ("pytest", "pytest-asyncio", "pytest-django"): (Place.GROUP, Place.EXTRA, Place.DEPENDENCY),
 }
 
 
 def check(fact: Fact, ctx: Context) -> Iterator[Finding]:
-    if SDK not in ctx.project.requirements:
+    if not any(name in ctx.project.requirements for name in (SDK, *STANDALONE)):
         # Where nothing says what is installed, nobody can tell what is missing.
         if isinstance(fact, Borrowed) and not ctx.project.requirements:
             yield from _unsaid(fact, ctx)
@@ -37,7 +37,8 @@ def check(fact: Fact, ctx: Context) -> Iterator[Finding]:
     elif isinstance(fact, Requirement) and not fact.fixed and (lost := _lost(fact, ctx.file, ctx)):
         names = _listed([f"`{name}`" for name in lost])
         paths = _listed(sorted({path for users in lost.values() for path in users})[:3])
-        message = ctx.entry.messages["Requirement"].replace("{names}", names).replace("{them}", "it" if len(lost) == 1 else "them")
+        message = ctx.entry.messages["standalone" if fact.key in STANDALONE else "Requirement"]
+        message = message.replace("{names}", names).replace("{them}", "it" if len(lost) == 1 else "them")
         applicability = Applicability.SAFE if fact.entry and not blocked(ctx) else Applicability.MANUAL
         yield ctx.finding(fact, applicability, message=message, hint=ctx.entry.hints["here"].format(paths=paths))
 
@@ -59,7 +60,7 @@ def _imported(fact: Borrowed, ctx: Context) -> Iterator[Finding]:
         for file, asked in ctx.project.requirements.get(kind, ())
     )
     hint = "" if taken or not ctx.project.is_test(path) else ctx.entry.hints["tests"]
-    message = ctx.entry.message.format(fact=fact)
+    message = ctx.entry.messages["Import"].format(fact=fact, package=SDK if SDK in ctx.project.requirements else STANDALONE[0])
     yield ctx.finding(fact, Applicability.SAFE if taken and not blocked(ctx) else Applicability.MANUAL, hint=hint, message=message)
 
 
@@ -81,7 +82,7 @@ def _lost(asked: Requirement, file: FileFacts, ctx: Context) -> dict[str, list[s
         for fact in code.facts:
             if isinstance(fact, Borrowed) and _serves(file, path, ctx) and _is_lost(fact, path, ctx):
                 (tested if ctx.project.is_test(path) else found).setdefault(str(fact.key), []).append(path)
-    if asked.key != SDK:  # what the program needs as well, they get with it
+    if asked.key not in (SDK, *STANDALONE):  # what the program needs as well, they get with it
         found = {name: paths for name, paths in tested.items() if name not in found}
     return dict(sorted(found.items()))
 
@@ -96,7 +97,7 @@ def _leads(asked: Requirement, file: FileFacts) -> bool:
     keys = next((keys for keys in _ORDER if asked.key in keys), ())
     order = _ORDER.get(keys, ())
     held = [fact for fact in file.facts if isinstance(fact, Requirement) and fact.key in keys and fact.place in order]
-    return bool(held) and min(held, key=lambda fact: (order.index(fact.place), fact.span)) == asked
+    return bool(held) and min(held, key=lambda fact: (order.index(fact.place), keys.index(str(fact.key)), fact.span)) == asked
 
 
 def _serves(file: FileFacts, path: str, ctx: Context) -> bool:
@@ -111,7 +112,7 @@ def _is_asked_for(name: str, path: str, ctx: Context) -> bool:
     """Whether a file that is about this code asks for a package, or for mcp with the extra that brings it."""
     extra = _gone(ctx)[name]
     by_sdk = [(file, asked) for file, asked in ctx.project.requirements.get(SDK, ()) if extra and extra in asked.extras]
-    above = any(is_about(ctx, file.source.path, path) for file, _ in ctx.project.requirements.get(SDK, ()))
+    above = any(is_about(ctx, file.source.path, path) for one in (SDK, *STANDALONE) for file, _ in ctx.project.requirements.get(one, ()))
     # What only developers get is there for tests.
     elsewhere = (Place.COMMAND,) if ctx.project.is_test(path) else (Place.COMMAND, Place.GROUP)
     return any(
