@@ -87,7 +87,10 @@ def dump() -> dict[str, object]:
 def dump_fastmcp() -> dict[str, object]:
     """All of the installed release of `fastmcp`; what it takes of the SDK has the names that the SDK's own table gives it."""
     importlib.import_module("mcp.types")
-    found = _modules((FASTMCP,))
+    home = Path(importlib.import_module(FASTMCP).__path__[0])
+    # Some of its packages have no `__init__.py`, and are imported all the same.
+    hidden = {".".join(path.relative_to(home.parent).parts) for path in home.rglob("*") if path.is_dir() and any(path.glob("*.py"))}
+    found = _modules((FASTMCP, *sorted(name for name in hidden if "__pycache__" not in name and not name.startswith(PASSED_OVER))))
     api = _Fastmcp({**found, "mcp.types": sys.modules["mcp.types"]})
     api.name_all(found)
     modules = {name: api.exports(module) for name, module in sorted(found.items())}
@@ -220,7 +223,7 @@ class _Api:
         function = vars(cls)["__init__"]
         try:
             tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
-            hints = typing.get_type_hints(function)
+            hints = self.hints(function)
         except Exception:
             return {}
         out = {}
@@ -231,6 +234,9 @@ class _Api:
                         known = hints.get(node.value.id) if isinstance(node.value, ast.Name) else None
                         out[target.attr] = self.type(known) if known is not None else "Any"
         return out
+
+    def hints(self, function: object) -> dict[str, object]:
+        return typing.get_type_hints(function)
 
     def result(self, function: object) -> str:
         inner = inspect.unwrap(function)  # type: ignore[arg-type]
@@ -328,6 +334,12 @@ class _Fastmcp(_Api):
                 except Exception:
                     continue
         return found
+
+    def hints(self, function: object) -> dict[str, object]:
+        try:
+            return super().hints(function)
+        except Exception:  # what is imported for a type checker only
+            return {}
 
     def function_name(self, function: types.FunctionType) -> str:
         name = self.public.get(id(function), super().function_name(function))

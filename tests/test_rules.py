@@ -108,7 +108,12 @@ def imported(text: str) -> set[str]:
         nodes = ast.walk(ast.parse(text))
     except SyntaxError:
         return set()
-    return {alias.asname or alias.name.partition(".")[0] for node in nodes if isinstance(node, ast.Import | ast.ImportFrom) for alias in node.names}
+    return {
+        alias.asname or alias.name.partition(".")[0]
+        for node in nodes
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        for alias in node.names
+    }
 
 
 def found(project: Project, findings: list[Finding]) -> list[Mark]:
