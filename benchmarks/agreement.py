@@ -15,7 +15,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -63,16 +63,15 @@ def main() -> int:
     parser.add_argument("--judge", type=Path, required=True)
     parser.add_argument("--recipes", type=Path)
     parser.add_argument("--environments", type=Path, default=Path.home() / ".cache" / "mcp-migrate-recipes")
-    parser.add_argument("--only", default="", help="names of servers, with commas between")
+    parser.add_argument("--only", default="", help="names of servers or defects, with commas between")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--output", type=Path)
     options = parser.parse_args()
     wanted = frozenset(filter(None, options.only.split(",")))
     with tempfile.TemporaryDirectory() as scratch, ThreadPoolExecutor(options.jobs) as pool:
-        subjects = [*fixtures(Path(scratch) / "fixtures"), *defects(Path(scratch))]
+        subjects = [*fixtures(Path(scratch) / "fixtures", wanted), *defects(Path(scratch), wanted)]
         if options.corpus is not None and options.recipes is not None:
-            subjects += projects(options.corpus, options.recipes, options.environments, Path(scratch) / "corpus")
-        subjects = [one for one in subjects if not wanted or one.name.partition(" ")[0] in wanted]
+            subjects += projects(options.corpus, options.recipes, options.environments, Path(scratch) / "corpus", wanted)
         rows = list(pool.map(lambda subject: compare(subject, options.judge), subjects))
     text = report(rows)
     print(text, end="")
@@ -81,8 +80,11 @@ def main() -> int:
     return 0 if rows and all(row.agree for row in rows) else 1
 
 
-def fixtures(scratch: Path) -> Iterator[Subject]:
+def fixtures(scratch: Path, wanted: Set[str] = frozenset()) -> Iterator[Subject]:
+    """The servers of `fixtures/servers`, rewritten for both eras; those of the wanted names, all where there are none."""
     for server in servers.load():
+        if wanted and server.name not in wanted:
+            continue
         for era in ("dual", "modern") if server.fix == "migrates" else ():
             if era == "dual" and server.judged_dual != "dual":
                 continue
@@ -95,10 +97,12 @@ def fixtures(scratch: Path) -> Iterator[Subject]:
             yield Subject(server.name, era, (*way, *calls), folder)
 
 
-def defects(folder: Path) -> Iterator[Subject]:
+def defects(folder: Path, wanted: Set[str] = frozenset()) -> Iterator[Subject]:
     """The server of the tests, right and with every defect, over the transport that shows it, each over one of them."""
     names = ["", *test_verify.BOTH, *test_verify.STDIO, *test_verify.HTTP]
     for number, defect in enumerate(names):
+        if wanted and not wanted & {"defect", defect}:
+            continue
         http = defect in test_verify.HTTP or (defect not in test_verify.STDIO and number % 2 == 1)
         run = shlex.join(["env", f"DEFECT={defect}", sys.executable, str(test_verify.SERVER)])
         way = ["--start", f"{run} {{port}}", "--path", "/mcp"] if http else ["--stdio", run]
@@ -107,9 +111,11 @@ def defects(folder: Path) -> Iterator[Subject]:
         yield Subject(f"defect {defect or 'none'}", "dual", (*way, *asked), folder)
 
 
-def projects(corpus: Path, recipes: Path, environments: Path, scratch: Path) -> Iterator[Subject]:
+def projects(corpus: Path, recipes: Path, environments: Path, scratch: Path, wanted: Set[str] = frozenset()) -> Iterator[Subject]:
     """The projects that start, rewritten for both eras."""
     for name, ways in read(recipes).ways.items():
+        if wanted and name not in wanted:
+            continue
         for era in ("dual", "modern"):
             copy = scratch / name / era
             shutil.copytree(corpus / name, copy, symlinks=True)

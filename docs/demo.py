@@ -21,7 +21,7 @@ RUNS = (
     ("mcp-migrate verify --stdio 'python server.py' -q", 6, False),
     ("mcp-migrate check", 11, False),
     ("mcp-migrate fix", 8, False),
-    ("mcp-migrate verify --stdio 'python server.py' --against HEAD --call 'search_notes {\"word\": \"a\"}'", 9, False),
+    ("mcp-migrate verify --stdio 'python server.py' --against HEAD --call 'search_notes {\"word\": \"a\"}'", 10, False),
 )
 # What rich makes, without the font that it would load from elsewhere.
 _FONT = re.compile(r"\s*@font-face \{.*?\}\n", re.DOTALL)

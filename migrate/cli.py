@@ -6,6 +6,7 @@ import gc
 import os
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -15,7 +16,7 @@ import typer
 from . import __version__
 from .house import UNREADABLE
 from .report.model import stale, visible
-from .rule import Era
+from .rule import Applicability, Era
 from .terminal import (
     CLEAN,
     FAILED,
@@ -65,6 +66,14 @@ class Format(str, Enum):
 
 # Programs that read these open the files themselves, from the root of the checkout, where the run is.
 _FOR_MACHINES = frozenset({Format.SARIF, Format.GITHUB, Format.GITLAB, Format.JUNIT})
+
+
+class ProofFormat(str, Enum):
+    """How `verify` tells its checks."""
+
+    TEXT = "text"
+    JSON = "json"
+    MARKDOWN = "markdown"
 
 
 class Shell(str, Enum):
@@ -249,9 +258,7 @@ def fix(
     verbose: Verbose = False,
 ) -> None:
     """Move code to protocol revision 2026-07-28, in place."""
-    from .pull_request import Made
     from .report import summary as markdown
-    from .report import text
     from .run import Run
 
     with guarded():
@@ -276,146 +283,27 @@ def fix(
             write=write,
         )
         run = Run(flags)
-        before = _read(run)
-        after, fixed = run.fixed(before, unsafe=unsafe_fixes)
-        left = run.left(after, fixed)
-        if write and (forbidden := _forbidden(run, before, after)):
-            after, fixed = run.unwritten(before, after, fixed, forbidden)
-            left = run.check(after)
-        if mark:
-            after = run.marked(after, left)
-            left = run.check(after)
-        changes = run.changes(before, after)
-        unwritten: set[str] = set()
+        plan = _plan(run, _read(run), unsafe=unsafe_fixes, mark=mark)
         series: Series | None = None
+        unwritten: set[str] = set()
         if commit:
-            series = _commit_all(Made(run, before, after, fixed, changes))
+            series = _commit_all(plan.made)
         elif diff:
-            _print_patch(run, changes)
+            _print_patch(run, plan.made.changes)
         elif flags.stdin is not None:
-            print_bytes(changes[0].after if changes else flags.stdin)
+            print_bytes(plan.made.changes[0].after if plan.made.changes else flags.stdin)
         else:
-            _refuse_unsaved(run, changes, allow_dirty=allow_dirty)
-            unwritten = _write_all(run.together(after, changes))
-        if unwritten:
-            after, fixed = run.unwritten(before, after, fixed, unwritten)
-            left = run.check(after)
-        left = run.within(left)
-        also = _beside(run, before, fixed, changes)
-        summary = _summary(run, before, fixed, left, also, would=diff)
-        report = run.report(after, left, run.show)
+            _refuse_unsaved(run, plan.made.changes, allow_dirty=allow_dirty)
+            unwritten = _write_all(run.together(plan.made.after, plan.made.changes))
+            plan = plan.without(unwritten)
+        left = run.within(plan.left)
+        also = _beside(plan.made, would=diff)
+        report = replace(run.report(plan.made.after, left, run.show), held=plan.held)
         if summary_file is not None:
-            made = Made(run, before, after, fixed, changes)
-            _write(summary_file, markdown.render(made.summary(left, series, also, would=diff)))
-        if diff or flags.stdin is not None:
-            if not quiet:
-                print(summary, end="", file=sys.stderr)
-                _tell_what_is_left(run, fixed, report)
-        else:
-            if not quiet:
-                print(summary)
-                for one in series.made[len(series.made) - series.new :] if series is not None else ():
-                    print(f"{one.commit[:10]} {visible(one.subject)}")
-                if series is not None and series.new:
-                    print()
-            sys.stdout.write(text.render(report, look=look(), summary=not quiet, verbose=verbose))
+            _write(summary_file, markdown.render(plan.made.summary(left, series, also, would=diff)))
+        _tell_fix(plan, left, report, also, series, would=diff, quiet=quiet, verbose=verbose)
         status = _status(report, run, left)
-        sys.exit(FAILED if unwritten else _status_of_patch(status, changes) if diff else status)
-
-
-@app.command()
-def rules() -> None:
-    """List all rules."""
-    from .report.text import FIXES
-
-    with guarded():
-        entries = _entries()
-        longest = max(len(entry.name) for entry in entries)
-        for entry in entries:
-            print(f"{entry.id}  {entry.name:{longest}}  {entry.severity.word:7}  {FIXES[entry.fix]:10}  {entry.title}")
-
-
-@app.command(context_settings={"ignore_unknown_options": True}, short_help="Say why a rule is there, or where an error comes from.")
-def explain(
-    words: Annotated[list[str], typer.Argument(metavar="RULE|TEXT", help="A rule's id or name, or the text of an error that you see.")],
-) -> None:
-    """Say why a rule is there and what to write instead, or where an error comes from."""
-    from . import symptoms
-    from .report import words as telling
-
-    with guarded():
-        asked = " ".join(words)
-        entry = next((entry for entry in _entries() if asked.upper() == entry.id or asked == entry.name), None)
-        if entry is not None:
-            sys.stdout.write(telling.rule(entry, width=width(), colour=is_colourful()))
-        elif found := symptoms.find(asked):
-            names = {entry.id: entry.name for entry in _entries()}
-            sys.stdout.write(telling.symptoms(found[:MOST_SYMPTOMS], names, width=width(), colour=is_colourful()))
-        else:
-            fail(f"no rule is called {asked!r}, and no error is known that says so; `mcp-migrate rules` lists the rules")
-
-
-@app.command(short_help="Print the migration guide for a project, as Markdown.")
-def guide(
-    paths: Paths = None,
-    whole: Annotated[bool, typer.Option("--all", help="Print all sections, whatever is found.")] = False,
-    output_file: Annotated[Path | None, typer.Option("--output-file", "-o", metavar="FILE", help="Write the guide to this file.")] = None,
-    exclude: Exclude = None,
-    era: EraOption = None,
-    config: ConfigFile = None,
-    respect_gitignore: Gitignore = True,
-    tracked: Tracked = False,
-) -> None:
-    """Print the migration guide for what is found in a project, as Markdown."""
-    from . import guide as sections
-    from .report import guide as telling
-    from .run import Run
-
-    with guarded():
-        if whole:
-            text = telling.whole(sections.load())
-        else:
-            run = Run(
-                _flags(
-                    paths,
-                    stdin_filename=None,
-                    select=None,
-                    ignore=None,
-                    exclude=exclude,
-                    era=era,
-                    fail_on=None,
-                    config=config,
-                    respect_gitignore=respect_gitignore,
-                    tracked=tracked,
-                    baseline=None,
-                )
-            )
-            read = _read(run)
-            chosen = [(section, [run.show(path) for path in about]) for section, about in sections.choose(read.project)]
-            text = telling.personal(chosen, run.report(read, run.check(read), run.show))
-        if output_file is not None:
-            _write(output_file, text)
-        elif is_colourful():
-            sys.stdout.write(telling.painted(text, width()))
-        else:
-            sys.stdout.write(text)
-
-
-@app.command()
-def completion(shell: Annotated[Shell, typer.Argument(metavar="SHELL", help="bash, zsh, fish or powershell.")]) -> None:
-    """Print the script that completes words in a shell."""
-    with guarded():
-        from typer._completion_shared import get_completion_script
-
-        print(get_completion_script(prog_name="mcp-migrate", complete_var=COMPLETE, shell=shell.value))
-
-
-class ProofFormat(str, Enum):
-    """How `verify` tells its checks."""
-
-    TEXT = "text"
-    JSON = "json"
-    MARKDOWN = "markdown"
+        sys.exit(FAILED if unwritten else _status_of_patch(status, plan.made.changes) if diff else status)
 
 
 @app.command(short_help="Run a server, and prove that it speaks 2026-07-28.")
@@ -479,6 +367,93 @@ def verify(
         )
         _tell_proof(proof, output_format, output_file, verbose=verbose, quiet=quiet)
         sys.exit(CLEAN if proof.holds(strict=strict) else FOUND)
+
+
+@app.command(short_help="Print the migration guide for a project, as Markdown.")
+def guide(
+    paths: Paths = None,
+    whole: Annotated[bool, typer.Option("--all", help="Print all sections, whatever is found.")] = False,
+    output_file: Annotated[Path | None, typer.Option("--output-file", "-o", metavar="FILE", help="Write the guide to this file.")] = None,
+    exclude: Exclude = None,
+    era: EraOption = None,
+    config: ConfigFile = None,
+    respect_gitignore: Gitignore = True,
+    tracked: Tracked = False,
+) -> None:
+    """Print the migration guide for what is found in a project, as Markdown."""
+    from . import guide as sections
+    from .report import guide as telling
+    from .run import Run
+
+    with guarded():
+        if whole:
+            text = telling.whole(sections.load())
+        else:
+            run = Run(
+                _flags(
+                    paths,
+                    stdin_filename=None,
+                    select=None,
+                    ignore=None,
+                    exclude=exclude,
+                    era=era,
+                    fail_on=None,
+                    config=config,
+                    respect_gitignore=respect_gitignore,
+                    tracked=tracked,
+                    baseline=None,
+                )
+            )
+            read = _read(run)
+            chosen = [(section, [run.show(path) for path in about]) for section, about in sections.choose(read.project)]
+            text = telling.personal(chosen, run.report(read, run.check(read), run.show))
+        if output_file is not None:
+            _write(output_file, text)
+        elif is_colourful():
+            sys.stdout.write(telling.painted(text, width()))
+        else:
+            sys.stdout.write(text)
+
+
+@app.command(context_settings={"ignore_unknown_options": True}, short_help="Say why a rule is there, or where an error comes from.")
+def explain(
+    words: Annotated[list[str], typer.Argument(metavar="RULE|TEXT", help="A rule's id or name, or the text of an error that you see.")],
+) -> None:
+    """Say why a rule is there and what to write instead, or where an error comes from."""
+    from . import symptoms
+    from .report import words as telling
+
+    with guarded():
+        asked = " ".join(words)
+        entry = next((entry for entry in _entries() if asked.upper() == entry.id or asked == entry.name), None)
+        if entry is not None:
+            sys.stdout.write(telling.rule(entry, width=width(), colour=is_colourful()))
+        elif found := symptoms.find(asked):
+            names = {entry.id: entry.name for entry in _entries()}
+            sys.stdout.write(telling.symptoms(found[:MOST_SYMPTOMS], names, width=width(), colour=is_colourful()))
+        else:
+            fail(f"no rule is called {asked!r}, and no error is known that says so; `mcp-migrate rules` lists the rules")
+
+
+@app.command()
+def rules() -> None:
+    """List all rules."""
+    from .report.text import FIXES
+
+    with guarded():
+        entries = _entries()
+        longest = max(len(entry.name) for entry in entries)
+        for entry in entries:
+            print(f"{entry.id}  {entry.name:{longest}}  {entry.severity.word:7}  {FIXES[entry.fix]:10}  {entry.title}")
+
+
+@app.command()
+def completion(shell: Annotated[Shell, typer.Argument(metavar="SHELL", help="bash, zsh, fish or powershell.")]) -> None:
+    """Print the script that completes words in a shell."""
+    with guarded():
+        from typer._completion_shared import get_completion_script
+
+        print(get_completion_script(prog_name="mcp-migrate", complete_var=COMPLETE, shell=shell.value))
 
 
 def _tell_proof(proof: Proof, output_format: ProofFormat, file: Path | None, *, verbose: bool, quiet: bool) -> None:
@@ -642,25 +617,94 @@ def _write(file: Path, text: str) -> None:
         fail(f"cannot write {file}: {(error.strerror or str(error)).lower()}")
 
 
-def _summary(run: Run, before: Reading, fixed: Fixed, left: Sifted, also: list[str], *, would: bool) -> str:
+@dataclass(frozen=True)
+class _Plan:
+    """What a run of `fix` makes, and what it leaves; `held` is whether --paths keeps some of it from being written."""
+
+    made: Made
+    left: Sifted
+    held: bool = False
+
+    def without(self, unwritten: set[str]) -> _Plan:
+        """The same, where these files have stayed as they were."""
+        if not unwritten:
+            return self
+        made, run = self.made, self.made.run
+        after, fixed = run.unwritten(made.before, made.after, made.fixed, unwritten)
+        return replace(self, made=replace(made, after=after, fixed=fixed), left=run.left_unwritten(after, self.left, unwritten))
+
+
+def _plan(run: Run, before: Reading, *, unsafe: bool, mark: bool) -> _Plan:
+    """What is to be written; `mark` is whether what is left for a human gets a comment."""
+    from .pull_request import Made
+
+    after, fixed = run.fixed(before, unsafe=unsafe)
+    plan = _Plan(Made(run, before, after, fixed, []), run.left(after, fixed))
+    if run.flags.write and (forbidden := _forbidden(run, before, after)):
+        plan = replace(plan.without(forbidden), held=any(map(run.may_write, forbidden)))
+    after = plan.made.after
+    if mark:
+        after = run.marked(after, plan.left)
+        plan = replace(plan, left=run.check(after))
+    return replace(plan, made=replace(plan.made, after=after, changes=run.changes(before, after)))
+
+
+def _tell_fix(
+    plan: _Plan, left: Sifted, report: Report, also: list[str], series: Series | None, *, would: bool, quiet: bool, verbose: bool
+) -> None:
+    """What was done, then what is left. A patch and a text for standard output have that for themselves."""
     from .report import text
 
+    run = plan.made.run
+    summary = _summary(plan, left, report, also, would=would)
+    if would or run.flags.stdin is not None:
+        if not quiet:
+            print(summary, end="", file=sys.stderr)
+            _tell_what_is_left(run, plan.made.fixed, report)
+        return
+    if not quiet:
+        print(summary)
+        for one in series.made[len(series.made) - series.new :] if series is not None else ():
+            print(f"{one.commit[:10]} {visible(one.subject)}")
+        if series is not None and series.new:
+            print()
+    sys.stdout.write(text.render(report, look=look(), summary=not quiet, verbose=verbose))
+
+
+def _summary(plan: _Plan, left: Sifted, report: Report, also: list[str], *, would: bool) -> str:
+    from .report import text
+
+    run, fixed = plan.made.run, plan.made.fixed
     names = {entry.id: entry.name for entry in run.catalog.entries}
     applied = {run.show(path): rules for path, rules in fixed.applied.items()}
-    gone = len(run.within(run.check(before)).findings) - len(left.findings)
-    settled = gone - sum(rules.total() for rules in fixed.applied.values())
-    return text.fixes(applied, map(run.show, fixed.created), names, settled=settled, left=len(left.findings), also=also, would=would)
+    gone = len(run.within(run.check(plan.made.before)).findings) - len(left.findings)
+    return text.fixes(
+        applied,
+        map(run.show, fixed.created),
+        names,
+        settled=gone - sum(rules.total() for rules in fixed.applied.values()),
+        left=len(left.findings),
+        unsafe=report.by_applicability[Applicability.UNSAFE],
+        held=plan.held,
+        also=also,
+        would=would,
+    )
 
 
-def _beside(run: Run, before: Reading, fixed: Fixed, changes: list[Change]) -> list[str]:
+def _beside(made: Made, *, would: bool) -> list[str]:
     """What has to be done beside the code that was written."""
+    run, fixed, changes = made.run, made.fixed, made.changes
     # A file from standard input gets none.
     also = [line for new in fixed.created for line in run.unshipped(new, fixed.project.importers(new))]
     also += [f"not inside: {run.show(new)} {run.outside(new, fixed.project)}" for new in fixed.created if run.is_inline(new)]
     also += [f"delete {run.show(change.path)}: nothing is left in it" for change in changes if change.before and not change.after.strip()]
+    if number := sum(rules.total() for rules in fixed.missed.values()):
+        again = f"{'better run at once' if would else 'take this one back and run'} `mcp-migrate fix --unsafe-fixes`"
+        rules = ", ".join(sorted({rule for rules in fixed.missed.values() for rule in rules}))
+        also.append(f"for {number} of what is left ({rules}) --unsafe-fixes has an edit, in a first run only: {again}")
     if run.flags.stdin is None:
         also += run.locked(changes)
-        also += run.above(before) if changes else []
+        also += run.above(made.before) if changes else []
     return also
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from difflib import SequenceMatcher
 from functools import cache, cached_property, partial
 from typing import NamedTuple, NoReturn
@@ -31,6 +31,7 @@ from .source import Source, Span
 
 # Wiring, deleting and importing need two or three; ten means that two fixes undo each other.
 MAX_ROUNDS = 10
+_FIRST_RUN_ONLY = "`fix --unsafe-fixes` writes it in a first run only, for it goes by what this run has moved"
 
 
 class InternalError(Exception):
@@ -79,6 +80,7 @@ class Fixed:
     applied: Mapping[str, Counter[str]]  # path -> rule id -> fixes made
     dropped: tuple[Dropped, ...]
     steps: tuple[Step, ...] = ()  # in order, of all files of code that were there before
+    missed: Mapping[str, Counter[str]] = field(default_factory=dict)  # path -> rule id -> unsafe fixes that no later run can make
 
 
 Eras = Era | Callable[[str], Era]
@@ -291,6 +293,7 @@ class _Fixing:
         self.swept: set[str] = set()
         self.waiting: list[Finding] = []  # of rules whose turn comes last
         self.kept: list[Finding] = []  # of early rules, which would not find them again
+        self.missed: defaultdict[str, Counter[str]] = defaultdict(Counter)
 
     def run(self) -> Fixed:
         # What the code needs comes first: the rules about it ask what the code is like before it is moved, and whether it can be.
@@ -322,6 +325,7 @@ class _Fixing:
             applied={path: count for path, count in self.applied.items() if count},
             dropped=(*refused, *self.dropped),
             steps=tuple(self.steps),
+            missed=dict(self.missed),
         )
 
     def _left(self, finding: Finding) -> Finding:
@@ -335,14 +339,31 @@ class _Fixing:
         """What is still found, and what an early rule has found before the names were moved that it goes by."""
         found = [self._left(finding) for finding in self.find(self.project)]
         there = {_line(finding, self.project) for finding in found}
-        kept = [self._by_hand(one) for one in self.kept if _line(one, self.project) not in there]
-        return sorted([*found, *dict.fromkeys(kept)], key=_order) if kept else found
+        kept = [*dict.fromkeys(one for one in self.kept if _line(one, self.project) not in there)]
+        missed = {one for one in (*found, *kept) if one.applicability is Applicability.UNSAFE and self.threshold is Applicability.SAFE}
+        if missed and self._touched():
+            # A later run takes the code for what it is by then, and knows nothing of the release that it was written for.
+            later = Project.link(self.project.files.values(), self.project.packages, self.project.manifests, self.project.outside)
+            there = {_line(one, later) for one in self.find(later) if one.applicability is Applicability.UNSAFE}
+            missed = {one for one in missed if _line(one, self.project) not in there}
+        else:
+            missed = set()
+        self.missed = defaultdict(Counter)
+        for one in missed:
+            self.missed[one.path][one.rule] += 1
+        found = [self._by_hand(one, missed=True) if one in missed else one for one in found]
+        kept = [self._by_hand(one, missed=one in missed) for one in kept]
+        return sorted([*found, *kept], key=_order) if kept else found
 
-    def _by_hand(self, finding: Finding) -> Finding:
-        """A finding that no fix reaches any more; what its fix would have done is nothing to tell a human."""
+    def _by_hand(self, finding: Finding, *, missed: bool) -> Finding:
+        """A finding that no fix reaches any more; what its fix would have done is nothing to tell a human.
+
+        `missed` is whether `--unsafe-fixes` would have settled it.
+        """
         entry = self.catalog.rule(finding.rule)
         told = entry.hints.get("manual", "") if entry is not None and finding.applicability is not Applicability.MANUAL else ""
-        return replace(finding, applicability=Applicability.MANUAL, hint=told if told and "{" not in told else finding.hint)
+        hint = "; ".join(filter(None, (told if told and "{" not in told else finding.hint, _FIRST_RUN_ONLY if missed else "")))
+        return replace(finding, applicability=Applicability.MANUAL, hint=hint)
 
     def _keep(self, findings: Iterable[Finding], accepted: Collection[Finding], before: Project) -> None:
         """Follows the findings of early rules that are not fixed into the texts that this round has made.

@@ -8,8 +8,8 @@ from .source import Source, Span
 # The ids that code has to know; everything else about these rules stands in the pack `engine` of the catalog.
 UNREADABLE = "MCP000"
 UNUSED = "MCP001"
-# What `fix --pin-only` looks at: the requirement that it bounds, and what stands in the way of a move.
-HELD = ("MCP701", "MCP706")
+# What `fix --pin-only` looks at: the requirements that it bounds, and what stands in the way of a move.
+HELD = ("MCP701", "MCP706", "MCP712")
 
 
 def finding(entry: Entry, path: str, message: str, span: Span | None = None) -> Finding:

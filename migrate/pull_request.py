@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path, PurePosixPath
 
-from . import series
+from . import discover, proving, runtime, series
 from .commits import RULES, Commit, Series
 from .engine import Fixed
+from .facts.model import FileFacts
 from .files import Change
+from .project import read as facts_of
 from .reading import Reading
 from .report import message, summary
-from .report.summary import Package, Summary
+from .report.summary import Package, Proof, Summary
 from .run import Run
 from .sieve import Sifted
+from .source import decode
 from .units import Part, Unit, units
 
+_OWN = frozenset(file.name for file in resources.files(runtime).iterdir() if file.name.startswith("mcp_"))  # what `fix` has written
 _MANY = 4  # packages that the subject of a commit does not name any more
 
 
@@ -56,7 +63,30 @@ class Made:
             asked=len(run.sieve.active),
             reasons=[(run.relative(dropped.path), dropped.reason) for dropped in self.fixed.dropped],
             would=would,
+            proofs=list(self._proofs()),
         )
+
+    def _proofs(self) -> Iterator[Proof]:
+        run = self.run
+        packages: defaultdict[str, list[str]] = defaultdict(list)
+        for path in self.after.project.files:
+            if run.may_write(path) and path not in self.fixed.created and PurePosixPath(path).name not in _OWN:
+                packages[run.packages.of(path)].append(path)
+        for base, paths in sorted(packages.items()):
+            found = proving.proof(self.after.project, paths, base, Path(run.location(base)), silent=self._mains(base))
+            if found is not None:
+                era = run.era_at(f"{base}/_" if base else "_")
+                folder = run.relative(base) if base else ""
+                yield Proof(folder, era, found.kind.serves, found.kind.asks, found.options, found.sdk)
+
+    def _mains(self, base: str) -> Iterator[FileFacts]:
+        """The modules of a package that run it, and hold no word of the protocol."""
+        for path, location in self.before.locations.items():
+            if PurePosixPath(path).name == "__main__.py" and path not in self.after.project.files and self.run.packages.of(path) == base:
+                data = discover.read(discover.File(path, location))
+                with contextlib.suppress(SyntaxError, ValueError):
+                    if isinstance(data, bytes):
+                        yield facts_of(decode(path, data))
 
     def _units(self) -> list[Unit]:
         sources = {path: file.source for path, file in self.before.project.files.items()}

@@ -274,9 +274,19 @@ class Run:
             created={path: text for path, text in fixed.created.items() if path not in paths},
             applied={path: rules for path, rules in fixed.applied.items() if path not in paths},
             texts={path: text for path, text in fixed.texts.items() if path not in paths},
+            missed={path: rules for path, rules in fixed.missed.items() if path not in paths},
             project=project,
             steps=tuple(step for step in fixed.steps if step.path not in paths),
         )
+
+    def left_unwritten(self, after: Reading, left: Sifted, paths: set[str]) -> Sifted:
+        """What is left if these files have stayed as they were; `left` says it of the others."""
+        again = self.check(after)
+        both = [
+            *(one for one in zip(left.findings, left.fingerprints, strict=True) if one[0].path not in paths),
+            *(one for one in zip(again.findings, again.fingerprints, strict=True) if one[0].path in paths),
+        ]
+        return again._replace(findings=[one[0] for one in both], fingerprints=[one[1] for one in both])
 
     def may_write(self, path: str) -> bool:
         """Whether a file is among those that a run may write and tells of."""

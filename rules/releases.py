@@ -204,6 +204,7 @@ def has_block(ctx: Context, path: str) -> bool:
 
 
 def has_own_block(project: Project, path: str) -> bool:
+    """Whether a script names its own dependencies (PEP 723)."""
     return path in project.files and not path.endswith("setup.py") and bool(project.of(path, Requirement))
 
 
@@ -227,6 +228,7 @@ def is_below(path: str, folder: str) -> bool:
 
 
 def bounds(specifier: str) -> Bounds | None:
+    """The releases that a specifier lets in; None for one that cannot be read."""
     from ..facts import versions
 
     return versions.bounds(specifier)

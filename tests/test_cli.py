@@ -1192,3 +1192,38 @@ def test_a_named_file_of_settings_is_for_all(run, tmp_path):
     folders(tmp_path, plain="", one='select = ["ping"]')
     (tmp_path / "all.toml").write_text('select = ["MCP201"]\n')
     assert by_folder(run("check", "--output-format", "concise", "--config", "all.toml")) == {"plain": {"MCP201"}, "one": {"MCP201"}}
+
+
+TOOL = "from mcp.types import Tool\n\n\ndef shape(tool: Tool) -> object:\n    return tool.inputSchema\n"
+ASKED_FOR = '[project]\nname = "x"\nversion = "1"\nrequires-python = ">=3.10"\ndependencies = ["mcp>=1.9"]\n'
+SERVED = 'from mcp.server.fastmcp import FastMCP\n\nmcp = FastMCP("x")\n'
+
+
+@pytest.mark.parametrize(
+    ("options", "said", "next_step"),
+    [
+        (
+            ["--paths", "a.py"],
+            "Nothing could be written: the fixes go together with files that are not among --paths.",
+            "fix` without --paths would settle 1.",
+        ),
+        (["--paths", "a.py", "--paths", "b.py", "--paths", "pyproject.toml"], "Fixed 3 findings in 3 files:", None),
+        (["--paths", "a.py", "--only", "MCP502"], "Fixed 1 finding in 1 file:", None),
+        (["--paths", "b.py", "--only", "MCP512"], "Nothing could be fixed without --unsafe-fixes.", "fix --unsafe-fixes` would settle 1."),
+        (["--only", "MCP512"], "Nothing could be fixed without --unsafe-fixes.", "fix --unsafe-fixes` would settle 1."),
+        (["--only", "MCP512", "--unsafe-fixes"], "Fixed 1 finding in 1 file:", None),
+        (
+            ["--paths", "b.py", "--unsafe-fixes"],
+            "Nothing could be written: the fixes go together with files",
+            "fix` without --paths would settle 1 and with --unsafe-fixes 1 more.",
+        ),
+    ],
+    ids=lambda given: " ".join(given) if isinstance(given, list) else "",
+)
+def test_fix_says_one_thing_about_what_it_did_and_what_another_run_would_do(run, tmp_path, options, said, next_step):
+    for name, text in {"a.py": TOOL, "b.py": SERVED, "pyproject.toml": ASKED_FOR}.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    told = run("fix", *options).out
+    assert said in told
+    assert ("would settle" in told) is (next_step is not None)
+    assert next_step is None or next_step in told

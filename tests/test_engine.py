@@ -423,7 +423,7 @@ def test_what_an_early_rule_has_found_is_followed_through_what_other_rules_rewri
     early = {finding.name: new.line(new.position(finding.span.start).line) for finding in done.remaining}
     assert early["strict_template"] == '@mcp.resource("file://{path}")'
     hints = {finding.name: finding.hint for finding in done.remaining}
-    assert hints["server_version"] == "give `version=` to the constructor"
+    assert hints["server_version"].startswith("give `version=` to the constructor; `fix --unsafe-fixes` writes it in a first run only")
 
 
 PAGE = "async def page(session: ClientSession, x: str):\n    return await session.list_tools(cursor=x)\n"

@@ -73,6 +73,7 @@ LAYERS: dict[str, set[str]] = {
     "units": {"rule", "files", "project"},
     "files": set(),
     "commits": {"files", "worktree"},
+    "proving": CHECK | {"project"},  # how a package is run
     "pull_request": {"*"},  # what a run gives its reviewers; it writes nothing either
     "forecast": {"source", "facts.model", "rule", "project"},
     "house": {"source", "rule"},
@@ -218,6 +219,7 @@ OPENERS = {
     "config",
     "discover",
     "files",
+    "proving",
     "guide",
     "rewrite.written",
     "run",

@@ -64,7 +64,16 @@ def test_the_settings_shown_are_settings(tmp_path):
     (tmp_path / "pyproject.toml").write_text(text)
     shown = config.load(tmp_path)
     assert shown.file is not None
-    assert set(re.findall(r"^([a-z-]+) = ", text, re.MULTILINE)) | {"per-file-ignores"} == set(config._READERS)
+    assert set(re.findall(r"^(?:# )?([a-z-]+) = ", text, re.MULTILINE)) | {"per-file-ignores"} == set(config._READERS)
+
+
+def test_whoever_copies_the_settings_can_run_with_them(tmp_path, monkeypatch):
+    (text,) = re.findall(r"```toml\n(.*?)```", README, re.DOTALL)
+    (tmp_path / "pyproject.toml").write_text(text)
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SystemExit) as left:
+        app(["check"])
+    assert left.value.code == 0
 
 
 def test_the_diffs_shown_are_what_fix_makes():

@@ -33,6 +33,8 @@ class Origin(Enum):
 
 @dataclass(frozen=True)
 class Subject:
+    """What the branches of a chain ask about: a name, and where its value comes from."""
+
     origin: Origin
     name: str
 

@@ -259,4 +259,5 @@ def _first_word(value: tuple[Value, ...]) -> Value | None:
 
 
 def is_reference(value: Value) -> bool:
+    """Whether a value, or a part of it, is a name that another module defines."""
     return isinstance(value, Ref) or (isinstance(value, tuple) and any(is_reference(item) for item in value))

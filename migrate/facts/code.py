@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 N = TypeVar("N", bound=ast.AST)
 _MAX_DEPTH = 8
+_SPELLED = frozenset({ast.Name, ast.Attribute})
 _NAMING = GIVING | {ast.ExceptHandler, ast.Import, ast.ImportFrom, ast.MatchAs, ast.MatchStar}
 _DEFERRED = frozenset({"create_task", "ensure_future", "run", "run_coroutine_threadsafe", "run_until_complete", "shield", "wait_for"})
 BY_REFERENCE = frozenset({"partial", "run_in_executor", "run_sync", "submit", "Thread", "to_thread"})
@@ -165,6 +166,8 @@ class Place(NamedTuple):
 
 
 class Class(NamedTuple):
+    """A class of the project, by the file that defines it."""
+
     unit: Unit
     name: str
 
@@ -196,6 +199,8 @@ class Code:
     _over: set[ast.AST] = field(default_factory=set)  # calls that hand functions on to where they are called
     _given: dict[tuple[Place, str], Place | Class | None] = field(default_factory=dict)
     _reachable: dict[Place, tuple[Place, ...]] = field(default_factory=dict)
+    _nexts: dict[Place, tuple[Place, ...]] = field(default_factory=dict)
+    _targets: dict[tuple[ast.expr, Place], Place | Class | None] = field(default_factory=dict)
     endpoints: dict[Place, Endpoint | None] = field(default_factory=dict)  # what `endpoints.of` has found
 
     def unit(self, name: str) -> Unit | None:
@@ -210,8 +215,15 @@ class Code:
 
     def target(self, node: ast.expr, place: Place, depth: int = 0) -> Place | Class | None:
         """The function or class that an expression names."""
-        if depth > _MAX_DEPTH:
-            return None
+        if depth:
+            return self._target(node, place, depth) if depth <= _MAX_DEPTH else None
+        # Each is asked for some five times, by all who follow the code.
+        asked = node, place
+        if asked not in self._targets:
+            self._targets[asked] = self._target(node, place, depth)
+        return self._targets[asked]
+
+    def _target(self, node: ast.expr, place: Place, depth: int) -> Place | Class | None:
         match node:
             case ast.Name(id=name):
                 for around in place.enclosing():
@@ -315,22 +327,25 @@ class Code:
         found = [start]
         seen = {start}
         for place in found:
-            inner = [
-                Place(place.unit, f)
-                for name, f in place.unit.module.functions.items()
-                if place.function and name.startswith(f"{place.name}.")
-            ]
-            called = [
-                self.target(node, place)
-                for node in place.nodes
-                if isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Load)
-            ]
-            for other in [*inner, *called]:
-                if isinstance(other, Place) and other.function and other not in seen:
+            for other in self._next_to(place):
+                if other not in seen:
                     seen.add(other)
                     found.append(other)
         self._reachable[start] = tuple(found)
         return self._reachable[start]
+
+    def _next_to(self, place: Place) -> tuple[Place, ...]:
+        """The functions that a place holds or names."""
+        if place not in self._nexts:
+            functions = place.unit.module.functions
+            inner = (Place(place.unit, f) for name, f in functions.items() if name.startswith(f"{place.name}.")) if place.function else ()
+            named = (
+                self.target(node, place)  # type: ignore[arg-type]
+                for node in place.nodes
+                if node.__class__ in _SPELLED and node.ctx.__class__ is ast.Load  # type: ignore[attr-defined]
+            )
+            self._nexts[place] = tuple(dict.fromkeys(one for one in (*inner, *named) if isinstance(one, Place) and one.function))
+        return self._nexts[place]
 
     def texts(self, node: ast.expr, place: Place) -> frozenset[str] | None:
         """The texts that an expression holds: one, or those of a collection; None where that is not sure."""
@@ -574,6 +589,7 @@ def _outside(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
 
 
 def last(node: ast.expr) -> str:
+    """The last name of a dotted expression; "" for any other expression."""
     return node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
 
 

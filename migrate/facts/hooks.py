@@ -35,6 +35,8 @@ _FORBIDS = "a session is asked here for what its client may do, and a 2026-07-28
 
 
 class Strategy(Enum):
+    """How a boundary is put before a dispatcher."""
+
     DECORATOR = "decorator"  # the function takes the message and returns its reply, or None, or a tuple with that
     SENDER = "sender"  # the function takes the message and hands its replies to one writer
     SPLIT = "split"  # the function holds the message, and replies leave in statements of their own

@@ -436,4 +436,5 @@ def is_defined_by(statement: ast.stmt, name: str) -> bool:
 
 
 def is_builtin(name: str) -> bool:
+    """Whether Python itself has this name in every module."""
     return name in _BUILTINS

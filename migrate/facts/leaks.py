@@ -18,6 +18,8 @@ _THREADS = frozenset({"Thread", "Timer", "Process", "submit", "start_new_thread"
 
 
 class Leak(NamedTuple):
+    """A place where a reply leaves a dispatcher other than by being returned, and what to do instead."""
+
     place: Place
     node: ast.AST | None
     reason: str

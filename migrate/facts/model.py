@@ -80,6 +80,8 @@ class Constant(Fact):
 
 
 class CodeUse(str, Enum):
+    """What is done with an error code."""
+
     SEND = "send"  # built into an error or an exception
     COMPARE = "compare"  # recognised in a peer's answer
     CONSTANT = "constant"  # given a name
@@ -97,6 +99,8 @@ class ErrorCode(Fact):
 
 
 class VersionUse(str, Enum):
+    """What is done with a protocol revision."""
+
     REPLY = "reply"  # "protocolVersion": "2025-06-18" in an answer
     SEND = "send"  # the same in a request
     CONSTANT = "constant"  # PROTOCOL_VERSION = "2025-06-18"
@@ -116,6 +120,8 @@ class Version(Fact):
 
 
 class HeaderUse(str, Enum):
+    """What is done with the name of a header."""
+
     READ = "read"
     WRITE = "write"
     CONSTANT = "constant"

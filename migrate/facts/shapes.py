@@ -16,6 +16,7 @@ def is_named_version(value: Value | None, node: ast.expr) -> bool:
 
 
 def dotted_text(node: ast.expr) -> str:
+    """The source text of a name or an attribute; "" for any other expression."""
     return ast.unparse(node) if isinstance(node, (ast.Name, ast.Attribute)) else ""
 
 
@@ -32,10 +33,12 @@ def is_callable(node: ast.expr) -> bool:
 
 
 def value_kind(node: ast.expr) -> str:
+    """The kind of an expression, by the name that `ast` has for it."""
     return type(node).__name__
 
 
 def is_collection(node: ast.expr) -> bool:
+    """Whether an expression writes down a set, list, tuple or `Literal`, also inside of the call that makes it."""
     match node:
         case ast.Set() | ast.List() | ast.Tuple():
             return True
@@ -49,6 +52,7 @@ def is_collection(node: ast.expr) -> bool:
 
 
 def elements(node: ast.expr) -> Iterator[ast.expr]:
+    """The members of such a collection, those of both sides where two are joined."""
     match node:
         case ast.Set(elts=items) | ast.List(elts=items) | ast.Tuple(elts=items):
             yield from items
@@ -60,10 +64,12 @@ def elements(node: ast.expr) -> Iterator[ast.expr]:
 
 
 def texts(value: Value) -> frozenset[str]:
+    """The strings of a value that is a tuple; none for any other value."""
     return frozenset(item for item in value if isinstance(item, str)) if isinstance(value, tuple) else frozenset()
 
 
 def is_empty_container(node: ast.expr) -> bool:
+    """Whether an expression makes a dict, set or the like without a member."""
     match node:
         case ast.Dict(keys=[]):
             return True
@@ -116,6 +122,7 @@ def call_text(node: ast.Call) -> str:
 
 
 def is_int_call(node: ast.expr) -> bool:
+    """Whether something is turned into a number or a text: an id stays the same id then."""
     return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("int", "str")
 
 

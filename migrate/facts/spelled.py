@@ -293,10 +293,12 @@ def binds(place: Place, name: str) -> bool:
 
 
 def body_of(place: Place) -> list[ast.stmt]:
+    """The statements of the function that a place is in; none at the top of a module."""
     return place.function.node.body if place.function else []
 
 
 def is_own(node: ast.Attribute) -> bool:
+    """Whether an attribute is one of `self`."""
     return isinstance(node.value, ast.Name) and node.value.id == "self"
 
 

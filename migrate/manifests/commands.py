@@ -39,6 +39,8 @@ _JOINED = re.compile(r"""(?P<open>["'])--(?:with|from|spec)=(?P<text>[^"'\n]+)(?
 _LISTED = re.compile(
     r"""(?P<open>["'])pip[0-9.]*(?P=open)\s*,\s*(?P=open)install(?P=open)(?P<rest>(?:\s*,\s*(?P=open)[^"'\n]*(?P=open))*)"""
 )
+# The environment that `fastmcp run` makes for a server.
+_ASKED = re.compile(r"""(?P<open>")dependencies"\s*:\s*\[(?P<rest>[^\]]*)\]""")
 _STRING = re.compile(r"""(?P<open>["'])(?P<text>[^"'\n]*)(?P=open)""")
 _CLI = re.compile(r"(?<![\w./=\"'\[-])(?:uv run |uvx --from \S+ |uv run --with \S+ )?mcp (?P<word>dev|install|run)\b(?=[ \t]+[\w./$<{])")
 _FASTMCP = re.compile(r"(?<![\w./=\"'\[-])fastmcp (?P<word>dev|tasks)\b(?=[ \t]+(?!inspector\b|apps\b)[\w./$<{])(?!.*\b(?:is|are|was)\b)")
@@ -53,7 +55,8 @@ def read(text: str, name: str) -> Iterator[Fact]:
     for pattern in (_ARGUMENT, _ENTRY, _JOINED):
         for found in pattern.finditer(text):
             yield from _one(found["text"], offset(found.start("text")), Where(Place.COMMAND, "--with"))
-    for found in _LISTED.finditer(text):
+    listed = [*_LISTED.finditer(text), *(_ASKED.finditer(text) if name.endswith("fastmcp.json") else ())]
+    for found in listed:
         for word in _STRING.finditer(found["rest"]):
             start = found.start("rest") + word.start("text")
             yield from _one(word["text"], offset(start), Where(Place.COMMAND, "pip install"))

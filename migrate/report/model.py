@@ -84,6 +84,7 @@ class Report:
     baselined: int = 0
     least: Mapping[str, Severity | None] = field(default_factory=dict)  # by path, from which severity on a finding is a failure
     stale: tuple[Stale, ...] = ()  # entries of the baseline that nothing answers to any more
+    held: bool = False  # whether fixes of what was found have only not been made because --paths names few files
 
     @property
     def by_severity(self) -> Counter[Severity]:

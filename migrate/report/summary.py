@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,10 +16,11 @@ from .text import count
 _MOST = 100
 _SOME = 30
 
-_ERAS = {
+_SERVED = {
     Era.DUAL: "Clients of earlier revisions are served as before.",
     Era.MODERN: "Clients of earlier revisions are not served any more: they get an error that names the version.",
 }
+_ASKED = "Servers of earlier revisions are asked as before."  # what is written into clients falls back to the handshake in either era
 
 
 class Change(NamedTuple):
@@ -47,6 +49,20 @@ class Commit(NamedTuple):
     earlier: bool
 
 
+class Proof(NamedTuple):
+    """How a package is proven; `serves` and `asks` are whether it is a server and a client.
+
+    `options` are those that `verify` takes for its server, `sdk` is whether that runs with the official SDK.
+    """
+
+    folder: str
+    era: Era
+    serves: bool
+    asks: bool
+    options: Sequence[str]
+    sdk: bool
+
+
 @dataclass(frozen=True, slots=True)
 class Summary:
     """Everything that the body tells. `report` is about what is left; paths are as a reader of the repository spells them."""
@@ -62,20 +78,22 @@ class Summary:
     asked: int  # how many rules were asked
     reasons: Sequence[tuple[str, str]]  # a file, and why something there was not fixed
     would: bool  # whether nothing was written
+    proofs: Sequence[Proof]  # of the packages that speak MCP
 
 
 def render(summary: Summary) -> str:
     """The whole text. It holds no date and no place of the machine."""
-    return "\n".join(_lines(summary)) + "\n"
+    lines: list[str] = []
+    for line in _lines(summary):
+        if line or (lines and lines[-1]):  # parts end with an empty line, and others begin with one
+            lines.append(line)
+    return "\n".join(lines).rstrip("\n") + "\n"
 
 
 def _lines(summary: Summary) -> Iterator[str]:
     yield "# Move to MCP 2026-07-28"
     yield ""
-    eras = dict.fromkeys(package.era for package in summary.packages) or {summary.report.era: None}
-    yield f"`mcp-migrate fix` {'would make' if summary.would else 'made'} these changes." + "".join(
-        f" {_ERAS[era]}" for era in eras if len(eras) == 1
-    )
+    yield " ".join([f"`mcp-migrate fix` {'would make' if summary.would else 'made'} these changes.", *_promises(summary)])
     yield from _changes(summary)
     if summary.commits:
         yield from _commits(summary)
@@ -85,6 +103,15 @@ def _lines(summary: Summary) -> Iterator[str]:
     yield from _fine(summary)
     yield from _proof(summary)
     yield from _undo(summary)
+
+
+def _promises(summary: Summary) -> Iterator[str]:
+    """What is true for clients and servers of earlier revisions, where it is true for all packages."""
+    eras = {proof.era for proof in summary.proofs if proof.serves}
+    if len(eras) == 1:
+        yield _SERVED[eras.pop()]
+    if any(proof.asks for proof in summary.proofs):
+        yield _ASKED
 
 
 def _changes(summary: Summary) -> Iterator[str]:
@@ -178,12 +205,31 @@ def _fine(summary: Summary) -> Iterator[str]:
 
 
 def _proof(summary: Summary) -> Iterator[str]:
-    against = f" --against HEAD~{len(summary.commits)}" if summary.commits else " --against HEAD"
+    against = f"HEAD~{len(summary.commits)}" if summary.commits else "HEAD"
     yield from ("", "## Proof", "")
-    yield "<!-- verify: put the table here that this command prints, with the command that runs your server"
-    yield f'mcp-migrate verify --stdio "python server.py"{against} --output-format markdown'
-    yield "-->"
-    yield "Not verified with a running server yet."
+    served = [proof for proof in summary.proofs if proof.serves]
+    for proof in served:
+        where = f" of `{_cell(proof.folder)}`" if proof.folder else ""
+        options = [*proof.options, *(["--era modern"] if proof.era is Era.MODERN else []), f"--against {against}"]
+        if proof.sdk:
+            options.append('--against-command "<the same, with the Python of an environment that has mcp 1>"')
+        yield f"<!-- verify{where}: put the table here that this command prints{_still(proof)}"
+        inside = f"cd {shlex.quote(proof.folder)} && " if proof.folder else ""
+        yield f"{inside}mcp-migrate verify {' '.join(options)} --output-format markdown"
+        yield from ("-->", "")
+    if served:
+        yield "Not verified with a running server yet."
+    for proof in summary.proofs:
+        if proof.asks:
+            what = f"`{_cell(proof.folder)}` asks servers" if proof.folder else "This code asks servers"
+            yield from ("", f"{what}: its own tests prove that, run against a server of each era; `verify` runs servers only.")
+    if not summary.proofs:
+        yield "Nothing here speaks MCP; your tests are the proof."
+
+
+def _still(proof: Proof) -> str:
+    """What a human has to write into the command of a package."""
+    return ", with what stands in <...> written by you" if proof.sdk or any("<" in option for option in proof.options) else ""
 
 
 def _undo(summary: Summary) -> Iterator[str]:

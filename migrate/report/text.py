@@ -81,18 +81,23 @@ def fixes(
     *,
     settled: int = 0,
     left: int = 0,
+    unsafe: int = 0,
+    held: bool = False,
     also: Iterable[str] = (),
     would: bool,
 ) -> str:
     """What `fix` has done, or would do: by path the number of fixes of each rule, and the new files.
 
     `names` has the rules' names; `settled` is how many findings went without an edit of their own, `left` how many stay,
-    `also` what the new files need beside the code.
+    `unsafe` how many of these --unsafe-fixes would settle, `held` is whether --paths keeps fixes from being written, and `also` is what
+    the new files need beside the code.
     """
     created = sorted(created)
     number = sum(sum(rules.values()) for rules in applied.values())
     if not number and not created:
-        return "Nothing could be fixed.\n" if left else "Nothing to fix.\n"
+        if held:
+            return "Nothing could be written: the fixes go together with files that are not among --paths.\n"
+        return "Nothing to fix.\n" if not left else f"Nothing could be fixed{' without --unsafe-fixes' if unsafe else ''}.\n"
     verb, writes = ("Would fix", "write") if would else ("Fixed", "wrote")
     new = f" and {writes} {count(len(created), 'new file')}" if created else ""
     more = f", which settles {settled} more" if settled > 0 else ""
@@ -261,11 +266,12 @@ def _summary(report: Report, most: int) -> Iterator[Line]:
 def _next_steps(report: Report, most: int) -> Iterator[Line]:
     counts = report.by_applicability
     safe, unsafe = counts[Applicability.SAFE], counts[Applicability.UNSAFE]
+    how = " without --paths" if report.held else ""
     if safe:
         more = f" and with --unsafe-fixes {unsafe} more" if unsafe else ""
-        yield [(f"  `mcp-migrate fix` would settle {safe}{more}.", "green")]
+        yield [(f"  `mcp-migrate fix`{how} would settle {safe}{more}.", "green")]
     elif unsafe:
-        yield [(f"  `mcp-migrate fix --unsafe-fixes` would settle {unsafe}.", "green")]
+        yield [(f"  `mcp-migrate fix --unsafe-fixes`{how} would settle {unsafe}.", "green")]
     if counts[Applicability.MANUAL]:
         by_rule = Counter(f"{place.rule}{_TIE}{place.name}" for place in report.places if not place.fix)
         rules = some((f"{rule}{_TIE}({number})" for rule, number in sorted(by_rule.items())), most)

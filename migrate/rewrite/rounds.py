@@ -122,6 +122,7 @@ def decorated(entry: Entry) -> Iterator[Edit]:
 
 
 def is_decorated(entry: Entry) -> bool:
+    """Whether a tool has the decorator of `mcp_questions` already."""
     return any(dotted(decorator) == f"{NAME}.asks" for decorator in entry.function.decorator_list)
 
 

@@ -561,7 +561,7 @@ class Inference:
     def uses(self, alias: ast.alias, module: Module) -> Iterator[ast.Name]:
         """Where the name is read that an import gives, perhaps beside other bindings."""
         name = alias.asname or alias.name
-        loads = (node for node in module.nodes if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load))
+        loads = module.loads.get(name, ())
         yield from (node for node in loads if any(binding.node is alias for binding in self.bindings(name, node, module)))
 
     def bindings(self, name: str, node: ast.AST, module: Module) -> list[Binding]:

@@ -126,6 +126,15 @@ class Module:
         return [binding for scope in self._reaching_out for binding in scope.bindings.get(name, ()) if name in scope.outside]
 
     @cached_property
+    def loads(self) -> dict[str, list[ast.Name]]:
+        """Where names are read, in source order."""
+        found: dict[str, list[ast.Name]] = defaultdict(list)
+        for node in self.kinds.get(ast.Name, ()):
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+                found[node.id].append(node)
+        return found
+
+    @cached_property
     def _reaching_out(self) -> list[Scope]:
         return [scope for scope in self.scopes.values() if scope.outside]
 

@@ -110,7 +110,8 @@ STANDALONE = "fastmcp"
 WANTED_OF_STANDALONE = frozenset(
     {
         "AWSCognitoProvider", "Auth0Provider", "AuthKitProvider", "AzureProvider", "Client", "DescopeProvider", "DiscordProvider",
-        "FastMCP", "FastMCPProxy", "GitHubProvider", "GoogleProvider", "Middleware", "OAuth", "OCIProvider", "OpenAPIProvider",
+        "FastMCP", "FastMCPProxy", "MessageHandler", "OAuthProxy", "OIDCProxy",
+        "GitHubProvider", "GoogleProvider", "Middleware", "OAuth", "OCIProvider", "OpenAPIProvider",
         "SSETransport", "ScalekitProvider", "StreamableHttpTransport", "SupabaseProvider", "WorkOSProvider",
         "_call_tool", "_deprecated_settings", "_read_resource", "add_tool_transformation", "as_proxy", "call_tool_mcp", "cancel_task",
         "disable", "enable", "enabled", "fn", "from_fastapi", "from_function", "from_openapi", "from_tool", "get_prompts",

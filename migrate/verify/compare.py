@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+from . import logs
 from .ledger import Ledger
 from .masking import same
 from .messages import Message, Plan
@@ -48,7 +49,7 @@ def _former(target: Target, plan: Plan, name: str) -> Older:
             was = _session(server, plan)
             if "initialize" not in was.transcript or not was.listed.keys() | was.capabilities.keys():
                 said = was.transcript.get("initialize", "no answer")[:200]
-                raise CannotStart(f"it serves no older client: {said}\n{server.log}".strip())
+                raise CannotStart(f"it serves no older client: {said}\n{logs.last(server.log)}".strip())
     except CannotStart as error:
         reason, *log = str(error).split("\n", 1)
         way_out = "if it needs other packages, --against-command says how to run it"

@@ -46,9 +46,11 @@ class Ledger:
     sessions: dict[str, None] = field(default_factory=dict)  # methods that were answered with a session
 
     def passed(self, group: str, name: str, detail: str = "", page: str = "") -> None:
+        """Notes a check that holds."""
         self.checks.append(Check(group, name, Outcome.PASSED, _line(detail), page))
 
     def skipped(self, group: str, name: str, detail: str) -> None:
+        """Notes a check that could not be made, and why."""
         self.checks.append(Check(group, name, Outcome.SKIPPED, _line(detail)))
 
     def check(self, group: str, name: str, problem: str, *, page: str = "", should: bool = False, detail: str = "") -> bool:
@@ -75,6 +77,7 @@ class Ledger:
             self.sessions[method] = None
 
     def said_with(self, codes: range | frozenset[int], *, but: frozenset[int] = frozenset()) -> str:
+        """Where error codes of these were sent, as `code on method`; "" if nowhere."""
         return ", ".join(f"{code} on {method}" for code, method in self.codes if code in codes and code not in but)
 
 

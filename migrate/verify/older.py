@@ -33,6 +33,7 @@ class Older:
         self._ids = count(1)
 
     def run(self) -> None:
+        """Checks what a client of this revision sees, from the handshake on."""
         try:
             if self._connect():
                 self._walk()

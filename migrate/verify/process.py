@@ -14,7 +14,7 @@ from contextlib import suppress
 from typing import IO
 
 _LEAVING = 3.0  # seconds that a process has to leave by itself
-_LINES = 40  # of a log that are told
+_LINES = 400  # of a log that are kept
 _MARK = "MCP_MIGRATE_PROCESS"  # an environment variable by which those are known that have left the group of their parent
 
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
+from . import logs
 from .process import CannotStart, Process, free_port
 from .wire import Http, Stdio, Wire
 
@@ -60,6 +61,7 @@ class Server:
         return next((log for process in reversed(self._processes) if (log := process.log).strip()), "")
 
     def begin(self) -> None:
+        """Starts an HTTP server, or looks for the one that runs already. Raises CannotStart."""
         if self.target.url:
             reach(self.target.url)
         if not self.target.start:
@@ -72,6 +74,7 @@ class Server:
         self.url = f"http://127.0.0.1:{port}{self.target.path}"
 
     def end(self) -> None:
+        """Ends every process that was started."""
         for process in self._processes:
             process.end()
 
@@ -94,7 +97,7 @@ def up(target: Target) -> Iterator[Server]:
         try:
             server.begin()
         except CannotStart as error:
-            raise CannotStart(f"{error}\n{server.log}".strip()) from None
+            raise CannotStart(f"{error}\n{logs.last(server.log)}".strip()) from None
         yield server
     finally:
         server.end()

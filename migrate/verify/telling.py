@@ -6,7 +6,10 @@ import json
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from . import logs
+from .compare import GROUP as COMPARED
 from .ledger import Check, Outcome
+from .messages import UNCALLED
 from .proof import Proof
 
 if TYPE_CHECKING:
@@ -57,10 +60,13 @@ def text(proof: Proof, *, colour: bool = False, signs: bool = False, width: int 
                 table.add_row("  ", Text(marks[check.outcome], style=_COLOURS[check.outcome]), name)
             console.print(table)
     if proof.log and not quiet:
-        console.print(Text("\nThe server wrote to standard error:", style="bold"))
-        console.print(Text("\n".join(f"  {line}" for line in proof.log.splitlines())))
+        own, left_out = (logs.last(proof.log).splitlines(), 0) if verbose else logs.telling(proof.log)
+        more = f" (without {left_out} lines that say nothing of it; --verbose shows them)" if left_out else ""
+        console.print(Text(f"\nThe server wrote to standard error{more}:" if own else f"\nThe server wrote no error{more}.", style="bold"))
+        console.print(Text("\n".join(f"  {line}" for line in own)) if own else Text(""), end="\n" if own else "")
     if not quiet:
         console.print(_verdict(proof))
+        console.print(Text(_next_step(proof, verbose=verbose)))
     return "\n".join(line.rstrip() for line in out.getvalue().splitlines()) + "\n" * bool(out.getvalue())
 
 
@@ -73,6 +79,18 @@ def _verdict(proof: Proof) -> Text:
         return Text(f"\n{number} of {len(proof.checks)} checks failed.", style="bold red")
     clients = "clients of 2026-07-28 and older ones" if proof.dual else "clients of 2026-07-28"
     return Text(f"\nThis server serves {clients}.", style="bold green")
+
+
+def _next_step(proof: Proof, *, verbose: bool) -> str:
+    outcomes = _counted(proof.checks)
+    if outcomes["failed"]:
+        done = "" if verbose else "--verbose says what passed before it; "
+        return f"Next: {done}`mcp-migrate explain TEXT` knows common errors, and `mcp-migrate check` finds what is still to move."
+    if any(check.outcome is Outcome.SKIPPED and check.detail == UNCALLED for check in proof.checks):
+        return "Next: no tool was called; --call 'NAME {json} => text' calls one, --guess all of them."
+    if not any(check.group == COMPARED for check in proof.checks):
+        return "Next: --against REV compares with what the server was; --output-format markdown gives a table for a pull request."
+    return "Next: --output-format markdown gives a table for a pull request."
 
 
 def as_json(proof: Proof) -> str:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def check(fact: Fact, ctx: Context) -> Iterator[Finding]:
-    imports = [other for other in ctx.file.facts if isinstance(other, Import) and other.key in ctx.entry.data["module"]]
+    imports = [other for other in ctx.project.of(ctx.file.source.path, Import) if other.key in ctx.entry.data["module"]]
     # One finding tells it, though a package may import the module in two ways.
     if fact in imports[:1] and servers.is_missing(ctx.project, ctx.file.source.path):
         yield ctx.finding(fact, Applicability.SAFE)

@@ -60,7 +60,7 @@ def _imported(fact: Borrowed, ctx: Context) -> Iterator[Finding]:
         for file, asked in ctx.project.requirements.get(kind, ())
     )
     hint = "" if taken or not ctx.project.is_test(path) else ctx.entry.hints["tests"]
-    message = ctx.entry.messages["Import"].format(fact=fact, package=SDK if SDK in ctx.project.requirements else STANDALONE[0])
+    message = ctx.entry.messages["imported"].format(fact=fact, package=SDK if SDK in ctx.project.requirements else STANDALONE[0])
     yield ctx.finding(fact, Applicability.SAFE if taken and not blocked(ctx) else Applicability.MANUAL, hint=hint, message=message)
 
 

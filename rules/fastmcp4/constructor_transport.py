@@ -24,6 +24,10 @@ def check(fact: Standalone, ctx: Context) -> Iterator[Finding]:
     node = ctx.module.at(fact.span)
     if fact.use is not SymbolUse.CALL or not isinstance(node, ast.Call):
         return
+    if fact.key == "fastmcp.FastMCP.__init__":
+        if any(word.arg in ctx.entry.data["options"] for word in node.keywords):
+            yield ctx.finding(fact, hint=ctx.entry.hints["subclass"])
+        return
     for server in ctx.sdk.standalone_servers:
         given = _given(server, ctx)
         if not given:

@@ -57,7 +57,7 @@ def fix(fact: Standalone, tree: Tree, ctx: Context) -> Iterator[Edit]:
 def _changes(fact: Standalone, node: ast.Call, ctx: Context) -> Iterator[Change]:
     given = {word.arg for word in node.keywords}
     for word in node.keywords:
-        for change in ctx.entry.data.get(str(fact.key), ()):
+        for change in ctx.entry.data.get(str(fact.key).removesuffix(".__init__"), ()):
             left, arrow, new = change.partition("->")
             name, _, rest = left.partition(" ")
             if name != word.arg:
