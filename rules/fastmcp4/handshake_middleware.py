@@ -5,20 +5,15 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from ...facts.model import Standalone, SymbolUse
+from ...facts.model import Standalone
 from ...rule import Applicability, Context, Finding, Severity
+from .. import derived
 
 _EVERY = ("on_message", "on_request", "on_notification")
 
 
 def check(fact: Standalone, ctx: Context) -> Iterator[Finding]:
-    node = ctx.module.at(fact.span)
-    owner = next((above for above in ctx.module.around(node) if isinstance(above, ast.ClassDef)), None) if node is not None else None
-    if fact.use is not SymbolUse.BASE or owner is None:
-        return
-    for method in owner.body:
-        if not isinstance(method, ast.FunctionDef | ast.AsyncFunctionDef):
-            continue
+    for method in derived.methods(fact, ctx):
         if method.name == "on_initialize":
             yield ctx.finding(fact, span=ctx.module.name_span(method))
         elif method.name in _EVERY and _counts(method):

@@ -5,19 +5,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from ...facts.model import Standalone, SymbolUse
+from ...facts.model import Standalone
 from ...facts.syntax import descend
 from ...rule import Context, Finding
+from .. import derived
 
 
 def check(fact: Standalone, ctx: Context) -> Iterator[Finding]:
-    node = ctx.module.at(fact.span)
-    owner = next((above for above in ctx.module.around(node) if isinstance(above, ast.ClassDef)), None) if node is not None else None
-    if fact.use is not SymbolUse.BASE or owner is None:
-        return
-    for method in owner.body:
-        if not isinstance(method, ast.FunctionDef | ast.AsyncFunctionDef):
-            continue
+    for method in derived.methods(fact, ctx):
         if fact.key == "fastmcp.client.OAuth":
             if method.name == "callback_handler" and _gives_tuple(method):
                 yield ctx.finding(fact, span=ctx.module.name_span(method))
