@@ -159,6 +159,8 @@ def is_moving(ctx: Context) -> bool:
     path = ctx.file.source.path
     # What is raised in this run was lower when it began.
     every = ctx.project.begun.get(SDK, ())
+    if not every:  # the SDK comes with fastmcp, if at all
+        return is_moving_standalone(ctx)
     near = [(file, one) for file, one in every if is_about(ctx, file.source.path, path)]
     limits_of = [bounds(one.specifier) for _, one in near or every]
     return any(limits is not None and limits.begins_before(Version(ctx.entry.data["sdk"][1])) for limits in limits_of)

@@ -123,8 +123,9 @@ def test_what_is_compiled_from_a_requirement_that_moves_is_in_nobodys_way(run: R
         ('"fastmcp>=2.11"', '"fastmcp>=4.2,<5", "httpx"', "from fastmcp import FastMCP"),
         ('"mcp>=1.9,<2", "fastmcp==2.13.0"', '"mcp>=2.3,<3", "fastmcp>=4.2,<5", "httpx"', "from fastmcp import FastMCP"),
         ('"mcp>=1.9"', '"mcp>=2.3,<3", "httpx"', "from mcp import ClientSession"),
+        ('"fastmcp>=2.11"', '"fastmcp>=4.2,<5", "httpx"', "from fastmcp import FastMCP\nfrom mcp import ClientSession"),
     ],
-    ids=["fastmcp", "both", "code for either release"],
+    ids=["fastmcp", "both", "code for either release", "the SDK that fastmcp brings"],
 )
 def test_what_is_raised_first_does_not_hide_what_is_lost_with_it(run: Run, tmp_path: Path, asked: str, moved: str, code: str) -> None:
     project = f'[project]\nname = "quotes"\nrequires-python = ">=3.11"\ndependencies = [{asked}]\n'
