@@ -136,8 +136,10 @@ def compare(subject: Subject, judge: Path) -> Row:
     strict = ["--strict"] if subject.strict else []
     argv = [sys.executable, str(judge), "--only", GROUPS, "--era", subject.era, *strict, *subject.way]
     judged = subprocess.run(argv, cwd=subject.folder, capture_output=True, text=True)
+    # The judge calls every tool with made-up arguments where no call is given.
+    guess = [] if "--call" in subject.way else ["--guess"]
     verified = subprocess.run(
-        [TOOL, "verify", "--output-format", "json", "--timeout", "4", "--era", subject.era, *strict, *subject.way],
+        [TOOL, "verify", "--output-format", "json", "--timeout", "4", "--era", subject.era, *strict, *guess, *subject.way],
         cwd=subject.folder,
         capture_output=True,
         text=True,

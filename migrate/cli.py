@@ -299,9 +299,11 @@ def fix(
         left = run.within(plan.left)
         also = _beside(plan.made, would=diff)
         report = replace(run.report(plan.made.after, left, run.show), held=plan.held)
+        stops = run.stops(plan.made.after, plan.made.fixed, left)
         if summary_file is not None:
-            _write(summary_file, markdown.render(plan.made.summary(left, series, also, would=diff)))
-        _tell_fix(plan, left, report, also, series, would=diff, quiet=quiet, verbose=verbose)
+            first = (f"does not start before this import is gone: {stop}" for stop in stops)
+            _write(summary_file, markdown.render(plan.made.summary(left, series, [*also, *first], would=diff)))
+        _tell_fix(plan, left, report, also, series, stops, would=diff, quiet=quiet, verbose=verbose)
         status = _status(report, run, left)
         sys.exit(FAILED if unwritten else _status_of_patch(status, plan.made.changes) if diff else status)
 
@@ -650,7 +652,16 @@ def _plan(run: Run, before: Reading, *, unsafe: bool, mark: bool) -> _Plan:
 
 
 def _tell_fix(
-    plan: _Plan, left: Sifted, report: Report, also: list[str], series: Series | None, *, would: bool, quiet: bool, verbose: bool
+    plan: _Plan,
+    left: Sifted,
+    report: Report,
+    also: list[str],
+    series: Series | None,
+    stops: list[str],
+    *,
+    would: bool,
+    quiet: bool,
+    verbose: bool,
 ) -> None:
     """What was done, then what is left. A patch and a text for standard output have that for themselves."""
     from .report import text
@@ -661,6 +672,7 @@ def _tell_fix(
         if not quiet:
             print(summary, end="", file=sys.stderr)
             _tell_what_is_left(run, plan.made.fixed, report)
+            print(text.stops(stops, would=would), end="", file=sys.stderr)
         return
     if not quiet:
         print(summary)
@@ -669,6 +681,8 @@ def _tell_fix(
         if series is not None and series.new:
             print()
     sys.stdout.write(text.render(report, look=look(), summary=not quiet, verbose=verbose))
+    if not quiet:
+        sys.stdout.write(text.stops(stops, colour=look().colour, would=False))
 
 
 def _summary(plan: _Plan, left: Sifted, report: Report, also: list[str], *, would: bool) -> str:

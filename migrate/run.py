@@ -351,6 +351,15 @@ class Run:
             f"{self.show(os.path.relpath(file, self.root))}: make it again with `{command}`" for file, command in locks.stale(changed, top)
         ]
 
+    def stops(self, read: Reading, fixed: Fixed, left: Sifted) -> list[str]:
+        """The imports that keep a file from being imported, now that the rest is written for the newer release of the SDK."""
+        from . import unimportable
+
+        moving = {entry.id for entry in self.catalog.entries if "Symbol" in entry.match}
+        if not any(moving & rules.keys() for rules in fixed.applied.values()):
+            return []
+        return [f"{self.show(path)}:{line} {', '.join(keys)}" for path, line, keys in unimportable.stops(left.findings, read.project)]
+
     def fixable(self, sifted: Sifted) -> Sifted:
         """The findings that have an edit, safe or not; and what could not be read, which nobody may miss."""
         told = [finding.applicability is not Applicability.MANUAL or finding.rule == house.UNREADABLE for finding in sifted.findings]

@@ -72,6 +72,7 @@ def test_a_line_of_a_text_is_no_heading() -> None:
 
 
 HEADERS = """
+    from starlette.responses import Response
     def post(request):
         headers = {}
         if request.new:
@@ -82,7 +83,19 @@ HEADERS = """
 
 def test_headers_that_nothing_fills_any_more_go() -> None:
     after = cut(HEADERS, "if request.new:", 'headers["Mcp-Session-Id"] = new()')
-    assert without(HEADERS, after) == "def post(request):\n    return Response(answer(request))\n"
+    assert without(HEADERS, after) == "from starlette.responses import Response\ndef post(request):\n    return Response(answer(request))\n"
+
+
+def test_headers_go_to_a_function_that_may_want_them_wherever_it_is_from() -> None:
+    for maker in (
+        "from app.replies import Response",
+        "from .starlette import Response",
+        "Response = make()",
+        "import starlette, app\nResponse = app.R",
+    ):
+        text = dedent(HEADERS).replace("from starlette.responses import Response", maker).lstrip()
+        after = cut(text, "if request.new:", 'headers["Mcp-Session-Id"] = new()')
+        assert without(text, after) == after
 
 
 @pytest.mark.parametrize(

@@ -76,6 +76,7 @@ LAYERS: dict[str, set[str]] = {
     "proving": CHECK | {"project"},  # how a package is run
     "pull_request": {"*"},  # what a run gives its reviewers; it writes nothing either
     "forecast": {"source", "facts.model", "rule", "project"},
+    "unimportable": {"facts.model", "rule", "project", "sdk"},
     "house": {"source", "rule"},
     "suppress": {"source", "rule", "house", "selection"},
     "baseline": {"source", "rule"},

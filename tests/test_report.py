@@ -168,6 +168,14 @@ def test_what_fix_did_is_told_by_file_and_rule():
     assert text.fixes({}, [], {}, left=2, would=True) == "Nothing could be fixed.\n"
 
 
+def test_what_a_half_moved_program_waits_for_is_told_last():
+    assert text.stops([], would=False) == ""
+    head, place = text.stops(["a.py:2 mcp.shared.session.BaseSession"], would=True).splitlines()
+    assert head.startswith("Does not start yet: the rest would be written for version 2")
+    assert place == "  a.py:2 mcp.shared.session.BaseSession"
+    assert "\x1b[" in text.stops(["a.py:2 mcp.x"], colour=True, would=False)
+
+
 def test_a_patch_for_the_eyes_is_coloured_and_harmless():
     shown = text.diff(b"--- a/x\n+++ b/x\n@@ -1 +1 @@\n-old\x1b[2J\r\n+new\xff\n")
     assert "\x1b[31m-old\\x1b[2J\x1b[0m\n" in shown

@@ -168,6 +168,21 @@ def test_results_of_a_session(body: str, expected: str) -> None:
         ),
         ("class C:\n    session: ClientSession\ndef f(c: C):\n    reveal(c.session)", SESSION),
         (
+            "class A:\n    def __init__(self, tool: Tool | None = None):\n        self.tool = tool\nclass B(A):\n    def set(self):\n"
+            "        self.tool = self.tool or Tool(name='a', inputSchema={})\ndef f(b: B):\n    reveal(b.tool)",
+            TOOL,
+        ),
+        (
+            "class A:\n    def __init__(self, tool):\n        self.tool = tool\nclass B(A):\n    def set(self):\n"
+            "        self.tool = self.tool or Tool(name='a', inputSchema={})\ndef f(b: B):\n    reveal(b.tool)",
+            f"{TOOL} | ?",
+        ),
+        (
+            "class A:\n    def __init__(self):\n        self.tool = None\n    def set(self):\n"
+            "        self.tool = self.tool or Tool(name='a', inputSchema={})\ndef f(a: A):\n    reveal(a.tool)",
+            TOOL,
+        ),
+        (
             "from dataclasses import dataclass, field\n@dataclass\nclass C:\n    tools: list[Tool] = field(default_factory=list)\n"
             "def f():\n    reveal(C().tools[0])",
             TOOL,

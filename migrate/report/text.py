@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
@@ -106,6 +106,15 @@ def fixes(
         lines.append(f"  {visible(path)}: " + ", ".join(f"{rule} {names[rule]} ({rules[rule]})" for rule in sorted(rules)))
     lines += [*(f"  {visible(path)}: new" for path in created), *(f"  {visible(line)}" for line in also)]
     return "".join(f"{line}\n" for line in lines)
+
+
+def stops(imports: Sequence[str], *, colour: bool = False, would: bool) -> str:
+    """What a human has to do before anything else: a half-moved program starts with neither release of the SDK."""
+    if not imports:
+        return ""
+    rest = "would be written" if would else "is written"
+    head = f"Does not start yet: the rest {rest} for version 2 of the SDK, which does not have what is imported here. Do this first:"
+    return paint([[(head, "bold red")], *([(f"  {visible(one)}", "")] for one in imports)], colour=colour)
 
 
 def diff(patch: bytes) -> str:

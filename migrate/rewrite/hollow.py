@@ -23,6 +23,23 @@ from .tree import Tree
 # `# -- HTTP+SSE -----`, or a line of its own above and below the words.
 _RULE = re.compile(r"([-=#*~_─═])\1{2,}")
 _EMPTY = frozenset({"{}", "dict()"})
+# What a reply is made with: none of it wants headers.
+_REPLIES = frozenset(
+    {
+        "aiohttp",
+        "django",
+        "falcon",
+        "fastapi",
+        "flask",
+        "litestar",
+        "quart",
+        "rest_framework",
+        "sanic",
+        "sse_starlette",
+        "starlette",
+        "werkzeug",
+    }
+)
 
 
 def hollows(
@@ -129,13 +146,38 @@ def _headers(before: Source, tree: Tree) -> Iterator[list[Edit]]:
         return
     was = dict(_functions(parse(before)[0]))
     module = parse(tree.source)[0]
-    own = {node.name for node in ast.walk(module) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)}
+    made_by = _frameworks(module)
     for name, function in _functions(module):
         if name in was and (made := _never_filled(function)) is not None and _is_filled(was[name]):
             calls = [node for node in ast.walk(function) if isinstance(node, ast.Call) if any(_is_handed(k) for k in node.keywords)]
             named = sum(isinstance(node, ast.Name) and node.id == "headers" for node in ast.walk(function))
-            if calls and named == len(calls) + 1 and not any(isinstance(c.func, ast.Name) and c.func.id in own for c in calls):
+            if calls and named == len(calls) + 1 and all(_root(call.func) in made_by for call in calls):
                 yield _without_headers(made, calls, tree)
+
+
+def _frameworks(module: ast.Module) -> frozenset[str]:
+    """The names that imports of web frameworks give, and nothing else in the file does."""
+    given: Counter[str] = Counter()
+    known: set[str] = set()
+    for node in ast.walk(module):
+        match node:
+            case ast.Import(names=names) | ast.ImportFrom(names=names):
+                home = node.module if isinstance(node, ast.ImportFrom) and not node.level else None
+                for alias in names:
+                    given[name := alias.asname or alias.name.partition(".")[0]] += 1
+                    if (home or (alias.name if isinstance(node, ast.Import) else "")).partition(".")[0] in _REPLIES:
+                        known.add(name)
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+                given[name] += 1
+            case ast.Name(id=name, ctx=ast.Store()) | ast.arg(arg=name):
+                given[name] += 1
+    return frozenset(name for name in known if given[name] == 1)
+
+
+def _root(node: ast.expr) -> str:
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else ""
 
 
 def _functions(module: ast.Module) -> Iterator[tuple[str, ast.FunctionDef | ast.AsyncFunctionDef]]:

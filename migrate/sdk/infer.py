@@ -172,7 +172,8 @@ class Inference:
             case ast.IfExp(body=body, orelse=orelse):
                 return either([self.type(body, module), self.type(orelse, module)])
             case ast.BoolOp(values=values):
-                found = [self.type(value, module) for value in values]
+                # `self.x = self.x or y` gives it nothing but `y`.
+                found = [self.type(value, module) for value in values if not is_itself(value, module)]
                 # `x or []`, `x and x.y`: an empty container and a plain test add nothing to what the others are.
                 if isinstance(node.op, ast.And):
                     return found[-1]
@@ -841,15 +842,18 @@ class Inference:
         self._busy.add(key)
         try:
             found = self._member(node, attr, module, owner)
-            if found is not None:
+            given = module.attributes.get(node, {}).get(attr, ())
+            defaulted = [one for one in given if isinstance(one.value, ast.BoolOp) and is_itself(one.value.values[0], module)]
+            if found is not None and not defaulted:
                 return found
             for base in node.bases:
                 above = self.type(base, module)
                 if isinstance(above, ClassOf):
                     inherited = self.attribute(Instance(above.name) if isinstance(owner, Instance) else above, attr)
                     if inherited is not None:
-                        return inherited
-            return None
+                        return inherited if found is None else either([found, inherited])
+            # What nothing else gives a value to comes from where nobody looks.
+            return either([found, None]) if len(defaulted) == len(given) and attr not in module.scopes[node].bindings else found
         finally:
             self._busy.discard(key)
 
@@ -1236,6 +1240,17 @@ def _is_static(function: Def) -> bool:
 
 def _is_own_method(known: Known | None) -> bool:
     return isinstance(known, Function) and OWN in known.name and isinstance(known.bound, Instance)
+
+
+def is_itself(node: ast.expr, module: Module) -> bool:
+    """Whether `x` stands in `x = x or y`, for an attribute."""
+    above = module.parents.get(node)
+    if not isinstance(node, ast.Attribute) or not isinstance(above, ast.BoolOp) or not isinstance(above.op, ast.Or):
+        return False
+    given = module.parents.get(above)
+    if not isinstance(given, ast.Assign) or len(given.targets) != 1 or above.values[-1] is node:
+        return False
+    return spelled(given.targets[0]) == spelled(node)
 
 
 def _is_empty(known: Known | None) -> bool:

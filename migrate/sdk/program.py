@@ -48,7 +48,7 @@ class Program:
         self.files = files
         self.near = {path: files[path] for path in near}
         self.packages = packages
-        # What `fastmcp` defines costs three times as much to read as what the SDK does: projects without it do not.
+        # What `fastmcp` defines takes 14 ms to read, twice as long as what the SDK does: projects without it do not read it.
         self.api: Api = load(standalone=any(imports_standalone(file.source.utf8) for file in self.near.values()))
         self._find = find
         self._modules: dict[str, Module] = {}

@@ -33,6 +33,7 @@ USES = (
     # What is done with a server, a session or a result that another module makes.
     b"_app(", b".settings.", b".run(", b"call_tool", b"get_context", b"request_context", b"request_handlers", b".list_tools",
     b".list_resources", b".list_resource_templates", b".list_prompts", b".get_prompt", b".read_resource", b".root", b".uri.",
+    *(f".{name}".encode() for name in sorted(FIELDS)),
     # The same of `fastmcp`.
     b".fn(", b".get_tools(", b".get_resources(", b".mount(", b".import_server(", b"as_proxy(", b".set_state(", b".get_state(",
     b".remove_tool(", b".add_middleware(",
@@ -113,7 +114,10 @@ WANTED_OF_STANDALONE = frozenset(
         "FastMCP", "FastMCPProxy", "MessageHandler", "OAuthProxy", "OIDCProxy",
         "GitHubProvider", "GoogleProvider", "Middleware", "OAuth", "OCIProvider", "OpenAPIProvider",
         "SSETransport", "ScalekitProvider", "StreamableHttpTransport", "SupabaseProvider", "WorkOSProvider",
-        "_call_tool", "_deprecated_settings", "_read_resource", "add_tool_transformation", "as_proxy", "call_tool_mcp", "cancel_task",
+        "_call_tool_mcp", "_get_prompt_mcp", "_list_prompts_mcp", "_list_resource_templates_mcp", "_list_resources_mcp", "_list_tools_mcp",
+        "_mcp_call_tool", "_mcp_get_prompt", "_mcp_list_prompts", "_mcp_list_resources", "_mcp_list_tools", "_mcp_read_resource",
+        "_mounted_servers", "_read_resource_mcp", "_call_tool", "_deprecated_settings",
+        "_read_resource", "add_tool_transformation", "as_proxy", "call_tool_mcp", "cancel_task",
         "disable", "enable", "enabled", "fn", "from_fastapi", "from_function", "from_openapi", "from_tool", "get_prompts",
         "get_resource_template", "get_resource_templates", "get_resources", "get_state", "get_task_result", "get_task_status", "get_tool",
         "get_tools", "http_app", "import_server", "initialize_result", "list_tasks", "mount", "ping", "remove_tool",

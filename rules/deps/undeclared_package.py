@@ -16,15 +16,17 @@ from ..releases import SDK, STANDALONE, blocked, has_block, is_about, is_below, 
 if TYPE_CHECKING:
     from ...rewrite.tree import Tree
 
+# What brought the packages along: the SDK, or what needs it.
+_BRINGING = (SDK, *STANDALONE)
 # The lists that a package can be put into, the best first: for the program itself, and for its tests.
-_ORDER = {
-    (SDK, *STANDALONE): (Place.DEPENDENCY, Place.EXTRA),
+_ORDER: dict[tuple[str, ...], tuple[Place, ...]] = {
+    _BRINGING: (Place.DEPENDENCY, Place.EXTRA),
     ("pytest", "pytest-asyncio", "pytest-django"): (Place.GROUP, Place.EXTRA, Place.DEPENDENCY),
 }
 
 
 def check(fact: Fact, ctx: Context) -> Iterator[Finding]:
-    if not any(name in ctx.project.requirements for name in (SDK, *STANDALONE)):
+    if not _asks(ctx):
         # Where nothing says what is installed, nobody can tell what is missing.
         if isinstance(fact, Borrowed) and not ctx.project.requirements:
             yield from _unsaid(fact, ctx)
@@ -66,7 +68,7 @@ def _imported(fact: Borrowed, ctx: Context) -> Iterator[Finding]:
 
 def _unsaid(fact: Borrowed, ctx: Context) -> Iterator[Finding]:
     """At the import, in a file that uses the SDK as well."""
-    beside = any(name == SDK or name.startswith(f"{SDK}.") for name in ctx.file.imports.values())
+    beside = any(name.partition(".")[0] in (SDK, "fastmcp") for name in ctx.file.imports.values())
     if beside and is_moving(ctx) and _is_lost(fact, ctx.file.source.path, ctx):
         message = ctx.entry.messages["Borrowed"].replace("{name}", str(fact.key))
         yield ctx.finding(fact, Applicability.MANUAL, message=message, hint=ctx.entry.hints["unsaid"], severity=Severity.NOTE)
@@ -82,7 +84,7 @@ def _lost(asked: Requirement, file: FileFacts, ctx: Context) -> dict[str, list[s
         for fact in code.facts:
             if isinstance(fact, Borrowed) and _serves(file, path, ctx) and _is_lost(fact, path, ctx):
                 (tested if ctx.project.is_test(path) else found).setdefault(str(fact.key), []).append(path)
-    if asked.key not in (SDK, *STANDALONE):  # what the program needs as well, they get with it
+    if asked.key not in _BRINGING:  # what the program needs as well, they get with it
         found = {name: paths for name, paths in tested.items() if name not in found}
     return dict(sorted(found.items()))
 
@@ -112,13 +114,18 @@ def _is_asked_for(name: str, path: str, ctx: Context) -> bool:
     """Whether a file that is about this code asks for a package, or for mcp with the extra that brings it."""
     extra = _gone(ctx)[name]
     by_sdk = [(file, asked) for file, asked in ctx.project.requirements.get(SDK, ()) if extra and extra in asked.extras]
-    above = any(is_about(ctx, file.source.path, path) for one in (SDK, *STANDALONE) for file, _ in ctx.project.requirements.get(one, ()))
+    above = any(is_about(ctx, file.source.path, path) for file, _ in _asks(ctx))
     # What only developers get is there for tests.
     elsewhere = (Place.COMMAND,) if ctx.project.is_test(path) else (Place.COMMAND, Place.GROUP)
     return any(
         asked.place not in elsewhere and not asked.fixed and (not above or is_about(ctx, file.source.path, path))
         for file, asked in (*ctx.project.requirements.get(name, ()), *by_sdk)
     )
+
+
+def _asks(ctx: Context) -> list[tuple[FileFacts, Requirement]]:
+    """What asks for the SDK, or for what brings it."""
+    return [one for name in _BRINGING for one in ctx.project.requirements.get(name, ())]
 
 
 def _gone(ctx: Context) -> dict[str, str]:

@@ -12,7 +12,7 @@ from ...rewrite.edits import Edit
 from ...rule import Applicability, Context, Finding
 from ...sdk import guards
 from ...sdk.symbols import UNKNOWN
-from ...sdk.types import Instance, members
+from ...sdk.types import OWN, ClassOf, Instance, members
 from ...sdk.vocabulary import ONLY
 from ...source import Span
 
@@ -33,8 +33,13 @@ def check(fact: Symbol, ctx: Context) -> Iterator[Finding]:
     if _is_for_both(fact, name, ctx) or not _is_first(fact, owner, name, ctx):
         return
     if owner == UNKNOWN:
-        if name in ONLY and _may_be_ours(fact, name, ctx) and not ctx.sdk.is_moved(ctx.file.source.path):
-            yield ctx.finding(fact, Applicability.UNSAFE, message=f"version 2 of the SDK spells `{name}` in snake case")
+        if ctx.sdk.is_moved(ctx.file.source.path) or _is_of_self(fact, ctx):
+            return
+        message = f"version 2 of the SDK spells `{name}` in snake case"
+        if name in ONLY and _may_be_ours(fact, name, ctx):
+            yield ctx.finding(fact, Applicability.UNSAFE, message=message)
+        elif fact.use is not SymbolUse.STORE and _is_made_here(fact, name, ctx):
+            yield ctx.finding(fact, Applicability.UNSAFE, message=message, hint=ctx.entry.hints["made"])
     elif ctx.sdk.api.renamed(owner, name) is not None:
         # Where it may be something else as well, the new name would break that.
         yield ctx.finding(fact, Applicability.SAFE if fact.sure else Applicability.UNSAFE)
@@ -95,13 +100,50 @@ def _patterns(fact: Symbol, ctx: Context) -> Iterator[Edit]:
 def _may_be_ours(fact: Symbol, name: str, ctx: Context) -> bool:
     """Whether a field of something unknown is likely to be the SDK's: the file works with it, and no class of the project has one."""
     node = ctx.module.at(fact.span)
-    if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in ("self", "cls"):
-        return False
     if name == "progressToken" and guards.is_meta(node):
         return False  # a key of a dict now, and a finding of its own
     if not any(isinstance(other, Symbol) and other.use is SymbolUse.IMPORT for other in ctx.file.facts):
         return False
     return not any(name in ctx.sdk.fields_of(path) for path in ctx.sdk.near)
+
+
+def _is_of_self(fact: Symbol, ctx: Context) -> bool:
+    node = ctx.module.at(fact.span)
+    return isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in ("self", "cls")
+
+
+def _is_made_here(fact: Symbol, name: str, ctx: Context) -> bool:
+    """Whether the function of a test gives this field to an object of the SDK, and then asks something unknown for it.
+
+    `send.call_args.kwargs["params"].maxTokens`: no mock says what it was called with.
+    """
+    node = ctx.module.at(fact.span)
+    if node is None or not ctx.project.is_test(ctx.file.source.path):
+        return False
+    scope = ctx.module.scope(node)
+    for call in ctx.module.of(ast.Call):
+        if (
+            isinstance(call, ast.Call)
+            and any(word.arg in (name, _snake(name)) for word in call.keywords)
+            and ctx.module.scope(call) is scope
+        ):
+            made = members(ctx.sdk.type(call.func, ctx.module))
+            if any(isinstance(one, ClassOf) and _has_field(one.name, name, ctx) for one in made):
+                return True
+    return False
+
+
+def _has_field(owner: str, name: str, ctx: Context, depth: int = 5) -> bool:
+    """Whether a class is one of the SDK's that has the field, or derives from one."""
+    path, own, qualified = owner.partition(OWN)
+    if not own:
+        return ctx.sdk.api.renamed(owner, name) is not None
+    module = ctx.sdk.module_at(path)
+    node = module.defined.get(qualified)
+    if not isinstance(node, ast.ClassDef) or not depth:
+        return False
+    above = [ctx.sdk.type(base, module) for base in node.bases]
+    return any(isinstance(one, ClassOf) and _has_field(one.name, name, ctx, depth - 1) for one in above)
 
 
 def _snake(name: str) -> str:

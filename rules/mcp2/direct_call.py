@@ -10,6 +10,7 @@ from ...facts.model import Symbol, SymbolUse
 from ...rewrite.edits import Edit
 from ...rule import Applicability, Context, Finding, Import
 from ...sdk.modules import How, Module, Scope
+from ...sdk.types import ClassOf
 from ...source import Span
 
 if TYPE_CHECKING:
@@ -88,7 +89,7 @@ def _edits(node: ast.Call, ctx: Context) -> list[Edit] | None:
     """What makes the uses of a result those of version 2; None where one of them is not known."""
     module = ctx.module
     waited = module.parents.get(node)
-    if isinstance(waited, ast.Call) and _runs(waited, node):
+    if isinstance(waited, ast.Call) and _runs(waited, node, ctx):
         pass
     elif not isinstance(waited, ast.Await):
         return None
@@ -107,10 +108,38 @@ def _edits(node: ast.Call, ctx: Context) -> list[Edit] | None:
     return None
 
 
-def _runs(call: ast.Call, node: ast.Call) -> bool:
-    """`asyncio.run(server.call_tool(...))`."""
-    name = call.func.attr if isinstance(call.func, ast.Attribute) else call.func.id if isinstance(call.func, ast.Name) else ""
-    return name in ("run", "run_until_complete") and node in call.args
+def _runs(call: ast.Call, node: ast.Call, ctx: Context) -> bool:
+    """`asyncio.run(server.call_tool(...))`, `loop.run_until_complete(...)`, the `run` of an `asyncio.Runner`."""
+    if node not in call.args or ctx.sdk.type(call.func, ctx.module) is not None:
+        return False  # a function or a method of the project, whatever it gives
+    match call.func:
+        case ast.Attribute(attr="run_until_complete"):
+            return True
+        case ast.Attribute(value=ast.Name(id=name) as runner, attr="run"):
+            given = ctx.sdk.inference.bindings(name, runner, ctx.module)
+            made = [one.value.func for one in given if isinstance(one.value, ast.Call)]
+            return _reached(runner, ctx) == "asyncio" or (
+                len(made) == len(given) > 0 and all(_reached(f, ctx) == "asyncio.Runner" for f in made)
+            )
+        case ast.Name(id=_):
+            return _reached(call.func, ctx) == "asyncio.run"
+    return False
+
+
+def _reached(node: ast.expr, ctx: Context) -> str:
+    """The dotted name that imports give to an expression."""
+    if isinstance(node, ast.Attribute):
+        above = _reached(node.value, ctx)
+        return f"{above}.{node.attr}" if above else ""
+    if not isinstance(node, ast.Name):
+        return ""
+    targets = {one.target for one in ctx.sdk.inference.bindings(node.id, node, ctx.module)}
+    return targets.pop() if len(targets) == 1 else ""
+
+
+def _is_builtin(node: ast.expr, ctx: Context) -> bool:
+    """Whether the name of a builtin is not given to something else here."""
+    return isinstance(node, ast.Name) and not ctx.sdk.inference.bindings(node.id, node, ctx.module)
 
 
 def _picked(above: ast.Subscript, base: ast.AST, module: Module, shape: bool | None = None) -> list[Edit] | None:
@@ -176,7 +205,7 @@ def _named(name: str, statement: ast.Assign, ctx: Context) -> list[Edit] | None:
     edits: list[Edit] = []
     uses = [*_uses(name, statement, ctx)]
     # One use that tells the shape tells it for all.
-    shapes = {_shape(node, module) for node in uses} - {None}
+    shapes = {_shape(node, ctx) for node in uses} - {None}
     if len(shapes) > 1:
         return None
     shape = shapes.pop() if shapes else None
@@ -208,13 +237,13 @@ def _proven(name: str, statement: ast.Assign, ctx: Context) -> Iterator[Edit]:
     )
 
 
-def _shape(node: ast.Name, module: Module) -> bool | None:
+def _shape(node: ast.Name, ctx: Context) -> bool | None:
     """What one use tells: True for a pair, False for a list of content."""
-    match module.parents.get(node):
+    match ctx.module.parents.get(node):
         case ast.Subscript() as above:
-            return _of_pair(above, module)
-        case ast.Call(func=ast.Name(id="isinstance"), args=[subject, ast.Name(id="list" | "tuple" as kind)]) if subject is node:
-            return kind == "tuple"
+            return _of_pair(above, ctx.module)
+        case ast.Call(func=ast.Name(id="isinstance") as test, args=[subject, ast.Name(id="list" | "tuple" as kind) as named]):
+            return kind == "tuple" if subject is node and _is_builtin(test, ctx) and _is_builtin(named, ctx) else None
     return None
 
 
@@ -232,7 +261,10 @@ def _uses(name: str, statement: ast.Assign, ctx: Context) -> Iterator[ast.Name]:
 def _used(node: ast.Name, shape: bool | None, ctx: Context) -> list[Edit] | None:
     module = ctx.module
     end = module.span(node).end
-    match module.parents.get(node):
+    above = module.parents.get(node)
+    if isinstance(above, ast.Call) and not _is_builtin(above.func, ctx):
+        return None  # a function that takes the result, whatever it does with it
+    match above:
         case ast.Subscript(value=value) as above if value is node:
             return _picked(above, node, module, shape)
         case ast.Attribute(attr="content" | "structured_content" | "is_error" | "isError" | "structuredContent"):
@@ -249,8 +281,10 @@ def _used(node: ast.Name, shape: bool | None, ctx: Context) -> list[Edit] | None
             return []
         case ast.Call(func=ast.Name(id="len"), args=[_]) if shape is False:
             return [Edit(Span(end, end), _PARTS[0])]
-        case ast.Call(func=ast.Name(id="isinstance"), args=[subject, ast.Name(id=kind)]) if subject is node:
-            return [Edit(Span(end, end), _PARTS[0])] if kind == "list" else [] if kind == "CallToolResult" else None
+        case ast.Call(func=ast.Name(id="isinstance"), args=[subject, ast.Name(id=kind) as named]) if subject is node:
+            if kind == "list" and _is_builtin(named, ctx):
+                return [Edit(Span(end, end), _PARTS[0])]
+            return [] if ctx.sdk.type(named, module) == ClassOf("mcp.types.CallToolResult") else None
     return None
 
 

@@ -160,6 +160,9 @@ def _successor(here: Place, api: Api, entry: Entry) -> Place | None:
         return Place(home or canonical.rpartition(".")[0], here.name) if home else None
     if api.was("mcp.types", here.name) and api.stays("mcp.types", here.name):
         return Place("mcp.types", here.name)  # an alias, which has no home of its own
+    home, _, last = canonical.rpartition(".")
+    if last == here.name and api.stays(home, last):
+        return Place(home, last)  # version 1 let it slip out of a module that is gone
     # The same thing under another roof.
     for name, exports in api.new["modules"].items():
         if exports.get(here.name) == canonical and "._" not in name:
