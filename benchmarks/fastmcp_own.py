@@ -60,6 +60,9 @@ _MESSAGES = (
     r"\"Error rendering prompt [^ :]*\.\" -> \".*\"",
 )
 _UNKNOWN = re.compile(r"\[\"call\", .*\]: result\.content\[0\]\.text: \"Unknown tool: (?P<name>[^']*)\" -> \"Unknown tool: '(?P=name)'\"")
+# A result that is not what its schema says: the server told it before, and now the client does.
+_UNCHECKED = re.compile(r"(\[\"call\", .*\]): result: \{.*\"Output validation error: .*\} -> nothing", re.DOTALL)
+_REFUSED = re.compile(r"(\[\"call\", .*\]): raised: nothing -> \"RuntimeError: Invalid structured content returned by tool .*\"", re.DOTALL)
 # Where an API could not be asked, the kind of failure is not told any more.
 _REQUEST = re.compile(
     r"\[\"call\", .*\]: result\.content\[0\]\.text: "
@@ -72,6 +75,8 @@ def own(differs: Sequence[str]) -> Iterator[str]:
     """Those of the differences that fastmcp 4 makes by itself."""
     cut = {found[1] for found in map(_CUT.fullmatch, differs) if found and _is_cut(found[2])}
     coded = {found[1] for found in map(_ERROR.fullmatch, differs) if found and found[3] == "code" and found[4] in _CODES[found[2]]}
+    unchecked = {found[1] for found in map(_UNCHECKED.fullmatch, differs) if found}
+    unchecked &= {found[1] for found in map(_REFUSED.fullmatch, differs) if found}
     for difference in differs:
         if (
             _is_titled(difference)
@@ -81,6 +86,7 @@ def own(differs: Sequence[str]) -> Iterator[str]:
             or _ARGUMENT.fullmatch(difference)
             or _UNKNOWN.fullmatch(difference)
             or _REQUEST.fullmatch(difference)
+            or ((found := _UNCHECKED.fullmatch(difference) or _REFUSED.fullmatch(difference)) and found[1] in unchecked)
             or ((found := _CUT.fullmatch(difference)) and found[1] in cut)
             or ((found := _PARAMETER.fullmatch(difference)) and found[1] in cut)
             or ((found := _TEXT.fullmatch(difference)) and _is_same_json(found[1]))

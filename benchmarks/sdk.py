@@ -52,6 +52,7 @@ CLIENTS = {"v1": ("1", ""), "v2 legacy": ("2", "legacy"), "v2 modern": ("2", "au
 SCRIPTS: dict[str, tuple[str, ...]] = {"imports": ("importing.py",), "session": ("asking.py", "v1.py"), "tests": ()}
 HIDES = "MCP515"  # the rule that names servers whose tools let exceptions out
 PRINTS = "MCP591"  # the rule that names prints that reach the client
+HOOKS = "MCP630"  # the rule that names what a server class overrides in vain
 BLOCKS = "MCP706"  # the rule that names packages which need the older release
 LIMITS = {"session": 300, "imports": 1500, "tests": 900}
 
@@ -425,7 +426,7 @@ def _fallen_back(after: Mapping[str, Any], mode: str) -> Iterator[str]:
 
 def _told(error: Mapping[str, Any], findings: Sequence[Mapping[str, Any]], fixed: Path) -> str:
     """The finding that says why a module is not imported: at the same line, or it names what is missing, or the package that fails."""
-    words = [word for word in error["error"].replace('"', "'").split("'")[1::2] if word]
+    words = [word for word in re.sub(r'["`]', "'", error["error"]).split("'")[1::2] if word]
     names = {part for word in words for part in (word, word.rpartition(".")[2]) if len(part) > 2}
     for finding in findings:
         if finding["path"] == error["file"] and finding["severity"] != "note":
@@ -455,6 +456,8 @@ def _is_spoken_of(difference: str, findings: Sequence[Mapping[str, Any]], projec
     if asked is None:
         return False
     name = asked[1] or asked[2]
+    if difference.startswith("list of ") and any(finding["rule"] == HOOKS for finding in findings):
+        return True
     return any(
         finding["path"] == path and first <= finding["line"] <= last
         for path, first, last in _answering(name, project)

@@ -111,6 +111,22 @@ API = {"openapi": "3.0.0", "info": {"title": "shop", "version": "1"}, "paths": {
 
 FastMCP.from_openapi(API, client=http.AsyncClient(base_url="http://127.0.0.1:9"), name="shop", validate_output=False).run()
 '''
+# A tool whose result is not what its schema says.
+CARELESS = '''"""Says that it returns a text."""
+
+from fastmcp import FastMCP
+
+mcp = FastMCP("careless")
+
+
+@mcp.tool
+def name() -> str:
+    """Return no text."""
+    return {"name": "tea"}
+
+
+mcp.run()
+'''
 # A `mcp-migrate` that has nothing to do.
 IDLE = """
 import sys
@@ -126,8 +142,9 @@ if sys.argv[1] == "check":
         ("2.14.7", [], SERVER, WAY),
         ("3.4.11", [], SERVER, WAY),
         ("3.4.11", [], DESCRIBED, {"run": "python server.py", "calls": ["list_items {}"]}),
+        ("2.14.7", [], CARELESS, {"run": "python server.py", "calls": ["name {}"]}),
     ],
-    ids=["before structured results", "2", "3", "of a description"],
+    ids=["before structured results", "2", "3", "of a description", "careless"],
 )
 def test_all_that_a_server_that_stays_as_it_is_says_otherwise_is_set_apart(
     release: str, older: list[str], server: str, way: dict[str, Any], tmp_path: Path
