@@ -129,17 +129,14 @@ def _is_cut(change: str) -> bool:
 def _is_same_json(change: str) -> bool:
     """A JSON text with other blanks; the middle of a long one is not known."""
     before, _, after = change.partition(" -> ")
+    if " ... " in before and " ... " in after:
+        bare = [re.sub(r"\\n|\s", "", text) for text in (before, after)]
+        return bare[0][:60] == bare[1][:60] and bare[0][-20:] == bare[1][-20:] and bare[0].startswith(('"[', '"{'))
     try:
-        one, two = (json.loads(text) for text in (before, after))
+        one, two = (json.loads(json.loads(text)) for text in (before, after))
     except ValueError:
         return False
-    if " ... " in before or " ... " in after:
-        bare = [re.sub(r"\s", "", text) for text in (before, after)]
-        return bare[0][:60] == bare[1][:60] and bare[0][-30:] == bare[1][-30:]
-    try:
-        return bool(json.loads(one) == json.loads(two))
-    except ValueError:
-        return False
+    return bool(one == two)
 
 
 def _is_told_better(found: re.Match[str], coded: set[str]) -> bool:
