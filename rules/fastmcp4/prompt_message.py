@@ -86,11 +86,16 @@ def _given(fact: Standalone, ctx: Context) -> Iterator[tuple[ast.expr, str]]:
     function = _function(fact, ctx)
     if function is None:
         return
-    for inner in (one for statement in function.body for one in descend(statement)):
-        if isinstance(inner, ast.Return) and inner.value is not None and ctx.module.function(inner) is function:
-            yield from _messages(inner.value, ctx)
+    nodes = [one for statement in function.body for one in descend(statement)]
+    values = [one.value for one in nodes if isinstance(one, ast.Return) and one.value is not None and ctx.module.function(one) is function]
+    named = {inner.id for value in values for inner in ast.walk(value) if isinstance(inner, ast.Name)}
+    for value in values:
+        yield from _messages(value, ctx)
+    for inner in nodes:
         match inner:
-            case ast.Call(func=ast.Attribute(attr="append"), args=[one]) if _is_message(one, ctx):
+            case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="append"), args=[one]) if name in named and _is_message(
+                one, ctx
+            ):
                 yield one, "`PromptMessage`"
 
 
