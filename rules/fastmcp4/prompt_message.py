@@ -93,10 +93,9 @@ def _given(fact: Standalone, ctx: Context) -> Iterator[tuple[ast.expr, str]]:
         yield from _messages(value, ctx)
     for inner in nodes:
         match inner:
-            case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="append"), args=[one]) if name in named and _is_message(
-                one, ctx
-            ):
-                yield one, "`PromptMessage`"
+            case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="append"), args=[one]):
+                if name in named and _is_message(one, ctx):
+                    yield one, "`PromptMessage`"
 
 
 def _function(fact: Standalone, ctx: Context) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
