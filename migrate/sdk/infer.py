@@ -868,6 +868,25 @@ class Inference:
         finally:
             self._busy.discard(key)
 
+    def ancestors(self, known: ClassOf) -> frozenset[str]:
+        """The classes of packages that one of the project comes of, however far above."""
+        found: set[str] = set()
+        seen: set[str] = set()
+        todo = [known.name]
+        while todo:
+            name = todo.pop()
+            if OWN not in name:
+                found.add(name)
+            elif name not in seen:
+                seen.add(name)
+                path, _, qualified = name.partition(OWN)
+                module = self.world.module_at(path)
+                node = module.defined.get(qualified)
+                bases = node.bases if isinstance(node, ast.ClassDef) else ()
+                plain = [base.value if isinstance(base, ast.Subscript) else base for base in bases]
+                todo += [one.name for base in plain for one in members(self.type(base, module)) if isinstance(one, ClassOf)]
+        return frozenset(found)
+
     def _member(self, node: ast.ClassDef, attr: str, module: Module, owner: Instance | ClassOf) -> Known | None:
         for statement in node.body:
             if isinstance(statement, Def) and statement.name == attr:
