@@ -101,6 +101,9 @@ class World(Protocol):
     def locate(self, dotted: str, importer: Module) -> tuple[Module, str] | None:
         """The project's own module that a dotted name leads into, and the rest of the name."""
 
+    def hands_on(self, dotted: str, importer: str) -> bool:
+        """Whether a name that a file (a path) imports is the project's own for something of the packages."""
+
     def is_shadowed(self, importer: Module, root: str = "mcp") -> bool:
         """Whether `mcp`, or another package, is one of the project's own for this file."""
 
