@@ -11,6 +11,7 @@ from enum import Enum
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from .facts.code import last
 from .facts.mask import parse
 from .facts.model import Dispatcher, FileFacts, Route, Send
 from .project import Project, module_name
@@ -232,8 +233,7 @@ def _is_of_server(call: ast.Call, file: FileFacts, project: Project) -> bool:
 
 
 def _called(call: ast.expr) -> str:
-    func = call.func if isinstance(call, ast.Call) else call
-    return func.attr if isinstance(func, ast.Attribute) else func.id if isinstance(func, ast.Name) else ""
+    return last(call.func if isinstance(call, ast.Call) else call)
 
 
 def _run(package: _Package, mains: list[str], servers: list[FileFacts]) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from ...facts.model import Standalone, SymbolUse
 from ...rewrite.edits import Edit
+from ...rewrite.lines import opening_brace
 from ...rule import Applicability, Context, Finding
 
 if TYPE_CHECKING:
@@ -46,7 +47,8 @@ def fix(fact: Standalone, tree: Tree, ctx: Context) -> Iterator[Edit]:
         case ast.Call(func=ast.Name(id="len"), args=[one]) if one is waited:
             yield Edit(ctx.module.span(waited), listed)
         case _:
-            yield Edit(ctx.module.span(waited), f"{{{_key(item, key)}: {item} for {item} in {listed}}}")
+            span = ctx.module.span(waited)
+            yield Edit(span, f"{opening_brace(ctx.module.source, span.start)}{_key(item, key)}: {item} for {item} in {listed}}}")
 
 
 def _key(item: str, key: str) -> str:

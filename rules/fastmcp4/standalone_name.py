@@ -17,25 +17,6 @@ if TYPE_CHECKING:
     from ...sdk.api import Api
 
 _SPELLED = (SymbolUse.IMPORT, SymbolUse.NAME, SymbolUse.TEXT)
-# The word under which the catalog says what to do, by what the name holds.
-_REASONS = (
-    ("FastMCPOpenAPI", "openapi"),
-    ("WSTransport", "websocket"),
-    ("sampling", "sampling"),
-    ("ToolMiddleware", "middleware"),
-    ("CurrentDocket", "docket"),
-    ("CurrentWorker", "docket"),
-    ("DocketProgress", "docket"),
-    ("tasks", "tasks"),
-    ("Task", "tasks"),
-    ("ProviderSettings", "settings"),
-    ("VerifierSettings", "settings"),
-    ("_manager", "manager"),
-    ("Manager", "manager"),
-    ("request_ctx", "request"),
-    ("UserMessage", "message"),
-    ("AssistantMessage", "message"),
-)
 
 
 def check(fact: Standalone, ctx: Context) -> Iterator[Finding]:
@@ -52,7 +33,8 @@ def check(fact: Standalone, ctx: Context) -> Iterator[Finding]:
     if new == here or here.dotted in ctx.entry.data["elsewhere"]:
         return
     if new is None:
-        hint = next((ctx.entry.hints[reason] for word, reason in _REASONS if word in here.dotted), "")
+        reasons = (reason.split() for reason in ctx.entry.data["reasons"])
+        hint = next((ctx.entry.hints[reason] for word, reason in reasons if word in here.dotted), "")
         yield ctx.finding(fact, Applicability.MANUAL, hint=hint)
     else:
         yield ctx.finding(fact, Applicability.SAFE, message=f"{ctx.entry.message}; it is `{new.dotted}` now")
