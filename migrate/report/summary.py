@@ -174,10 +174,11 @@ def _place(place: Place, summary: Summary) -> str:
     entry = summary.report.entries.get(place.rule)
     reason = next((why for path, why in summary.reasons if path == place.path and why == place.hint), "")
     out = place.hint if place.hint and not reason else entry.instead if entry is not None else ""
+    command = "fix --docs" if place.document else "fix"
     if place.applicability is Applicability.UNSAFE:
-        out = f"`fix --unsafe-fixes` does it, and somebody has to look{f': {place.hint}' if place.hint else ''}"
+        out = f"`{command} --unsafe-fixes` does it, and somebody has to look{f': {place.hint}' if place.hint else ''}"
     elif place.applicability is Applicability.SAFE:
-        out = "`fix` does it"
+        out = f"`{command}` does it"
     not_fixed = f" (not fixed: {visible(reason)})" if reason else ""
     way_out = f" Way out: {visible(out).rstrip('.')}." if out else ""
     return f"- [ ] `{visible(place.line_of)}` {place.rule} {place.name}: {visible(place.message)}.{not_fixed}{way_out}"
