@@ -145,7 +145,9 @@ def _hint(problem: str, options: Options, ctx: Context) -> str:
     if problem == "unserved" and not words:
         problem = "unheard"
     sink = next((sink.use.name for sink in options.sinks), "run")
-    return ctx.entry.hints[problem].format(partial=partial, sink=f"{sink}()", port=module.text(options.given["port"]) if "port" in options.given else "")
+    return ctx.entry.hints[problem].format(
+        partial=partial, sink=f"{sink}()", port=module.text(options.given["port"]) if "port" in options.given else ""
+    )
 
 
 # -- where the server is made ----------------------------------------------------
