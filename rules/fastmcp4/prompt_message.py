@@ -1,9 +1,9 @@
-"""A prompt that returns `PromptMessage(...)` or dicts, where `fastmcp` takes its own `Message` since 3."""
+"""A prompt that returns `PromptMessage(...)`, dicts or one message alone, where `fastmcp` takes lists of its own `Message` since 3."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from ...facts.model import Standalone, SymbolUse
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from ...rewrite.tree import Tree
 
 _MESSAGE = "mcp.types.PromptMessage"
+_OWN = frozenset({"fastmcp.prompts.Message", "fastmcp.prompts.prompt.Message", "fastmcp.prompts.base.Message"})
+_CLASSES = frozenset({"mcp.types.PromptMessage", "mcp_types.PromptMessage", *_OWN})
 _WORDS = frozenset({"role", "content"})
 
 
@@ -29,31 +31,52 @@ def check(fact: Standalone, ctx: Context) -> Iterator[Finding]:
             message=ctx.entry.message.replace("{what}", what),
             span=ctx.module.span(node),
         )
+    for node in _alone(fact, ctx):
+        if all(_is_own(one, ctx) for one in _made(node, ctx)):
+            message, hint = ctx.entry.messages["alone"], ctx.entry.hints["alone"]
+            yield ctx.finding(fact, Applicability.SAFE, message=message, hint=hint, span=ctx.module.span(node))
 
 
 def fix(fact: Standalone, tree: Tree, ctx: Context) -> Iterator[Edit | Import]:
-    for span in _renamed(fact, ctx):
-        yield Edit(span, "Message")
+    edits = [*_listed(fact, ctx)]
+    yield from edits
+    if any("Message" in edit.text for edit in edits):
         yield Import("fastmcp.prompts", "Message")
     yield from _unused(fact, tree, ctx)
 
 
-def _renamed(fact: Standalone, ctx: Context) -> Iterator[Span]:
-    """Where a prompt names the class: where it makes messages, and in what it says that it returns, if that is all it returns."""
+def _listed(fact: Standalone, ctx: Context) -> Iterator[Edit]:
+    """The class of messages where a prompt makes them, and in what it says that it returns; and a list around one alone."""
+    span = ctx.module.span
+    found = [node for node, _ in _given(fact, ctx)]
+    plain = [node for node in found if isinstance(node, ast.Call) and _is_plain(node, ctx)]
+    alone = [*_alone(fact, ctx)]
+    for node in plain:
+        yield Edit(span(node.func), "[Message" if node in alone else "Message")
+    for value in alone:
+        if value not in plain:
+            yield Edit(Span(span(value).start, span(value).start), "[")
+        yield Edit(Span(span(value).end, span(value).end), "]")
+    function = _function(fact, ctx)
+    if function is None or function.returns is None or len(plain) < len(found) or not (plain or alone):
+        return
+    promised = span(function.returns)
+    whole = {promised, Span(promised.start + 1, promised.end - 1)}  # inside of quotes
+    for use in _promises(function.returns, alone, ctx):
+        yield Edit(use, "list[Message]" if alone and use in whole else "Message")
+
+
+def _promises(returns: ast.expr, alone: Sequence[ast.expr], ctx: Context) -> Iterator[Span]:
+    """Where an annotation names the class of messages."""
     from ...rewrite import renames
 
-    found = [node for node, _ in _given(fact, ctx)]
-    plain = [node.func for node in found if isinstance(node, ast.Call) and _is_plain(node, ctx)]
-    yield from map(ctx.module.span, plain)
-    function = _function(fact, ctx)
-    if function is None or function.returns is None or not plain or len(plain) < len(found):
-        return
-    promised = ctx.module.span(function.returns)
-    for alias, _ in _imports(ctx):
-        for span in renames.uses(alias.asname or alias.name, [alias], ctx.module, ctx.sdk.inference):
-            if promised.start <= span.start and span.end <= promised.end:
-                yield span
-    for node in ast.walk(function.returns):
+    promised = ctx.module.span(returns)
+    for alias, statement in _imports(ctx):
+        if alias.name == "PromptMessage" or alone:
+            for use in renames.uses(alias.asname or alias.name, [alias], ctx.module, ctx.sdk.inference):
+                if promised.start <= use.start and use.end <= promised.end:
+                    yield use
+    for node in ast.walk(returns):
         if isinstance(node, ast.Attribute) and _is_class(node, ctx):
             yield ctx.module.span(node)
 
@@ -66,9 +89,11 @@ def _unused(fact: Standalone, tree: Tree, ctx: Context) -> Iterator[Edit]:
     prompts = [one for one in ctx.project.of(ctx.file.source.path, Standalone) if one.key in keys and _function(one, ctx) is not None]
     if not prompts or prompts[-1] != fact:
         return
-    lost = {span for one in prompts for span in _renamed(one, ctx)}
+    lost = {edit.span for one in prompts for edit in _listed(one, ctx)}
     others = [file for path, file in ctx.project.files.items() if path != ctx.file.source.path]
     for alias, statement in _imports(ctx):
+        if alias.name != "PromptMessage":
+            continue
         name = alias.asname or alias.name
         uses = {*renames.uses(name, [alias], ctx.module, ctx.sdk.inference)}
         if uses and uses <= lost and not renames.is_shared(name, [alias], ctx.module, ctx.sdk.inference, others):
@@ -77,8 +102,8 @@ def _unused(fact: Standalone, tree: Tree, ctx: Context) -> Iterator[Edit]:
 
 def _imports(ctx: Context) -> Iterator[tuple[ast.alias, ast.ImportFrom]]:
     for statement in ctx.module.of(ast.ImportFrom):
-        if isinstance(statement, ast.ImportFrom) and statement.module in ("mcp.types", "mcp_types"):
-            yield from ((alias, statement) for alias in statement.names if alias.name == "PromptMessage")
+        if isinstance(statement, ast.ImportFrom) and statement.level == 0:
+            yield from ((alias, statement) for alias in statement.names if f"{statement.module}.{alias.name}" in _CLASSES)
 
 
 def _given(fact: Standalone, ctx: Context) -> Iterator[tuple[ast.expr, str]]:
@@ -126,6 +151,37 @@ def _messages(value: ast.expr, ctx: Context) -> Iterator[tuple[ast.expr, str]]:
                     yield from _messages(binding.value, ctx)
 
 
+def _alone(fact: Standalone, ctx: Context) -> Iterator[ast.expr]:
+    """What a prompt returns that is surely one message and no list, and can stand in a list as it is."""
+    function = _function(fact, ctx)
+    for inner in (one for statement in function.body for one in descend(statement)) if function is not None else ():
+        if isinstance(inner, ast.Return) and inner.value is not None and ctx.module.function(inner) is function:
+            yield from _single(inner.value, ctx)
+
+
+def _single(value: ast.expr, ctx: Context) -> Iterator[ast.expr]:
+    if isinstance(value, ast.IfExp):
+        yield from _single(value.body, ctx)
+        yield from _single(value.orelse, ctx)
+        return
+    made = [*_made(value, ctx)]
+    if made and all(isinstance(one, ast.Call) and (_is_own(one, ctx) or (_is_message(one, ctx) and _is_plain(one, ctx))) for one in made):
+        yield value
+
+
+def _made(value: ast.expr, ctx: Context) -> Iterator[ast.expr | None]:
+    """The value, or all that a name may stand for."""
+    if isinstance(value, ast.Name):
+        yield from (None if one.path else one.value for one in ctx.sdk.inference.bindings(value.id, value, ctx.module))
+    else:
+        yield value
+
+
+def _is_own(node: ast.expr | None, ctx: Context) -> bool:
+    """Whether it makes a message of `fastmcp`."""
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and ctx.file.imports.get(node.func.id) in _OWN
+
+
 def _is_message(node: ast.expr, ctx: Context) -> bool:
     return isinstance(node, ast.Call) and _is_class(node.func, ctx)
 
@@ -138,4 +194,4 @@ def _is_class(node: ast.expr, ctx: Context) -> bool:
 def _is_plain(node: ast.Call, ctx: Context) -> bool:
     """Whether it is made of a role and a content that have their names; then another class can be called in the same way."""
     named = {word.arg for word in node.keywords}
-    return not node.args and named == _WORDS and ctx.module.means("Message", "fastmcp.prompts.Message")
+    return not node.args and named == _WORDS and any(ctx.module.means("Message", one) for one in _OWN)
