@@ -71,7 +71,7 @@ def _promises(returns: ast.expr, alone: Sequence[ast.expr], ctx: Context) -> Ite
     from ...rewrite import renames
 
     promised = ctx.module.span(returns)
-    for alias, statement in _imports(ctx):
+    for alias, _ in _imports(ctx):
         if alias.name == "PromptMessage" or alone:
             for use in renames.uses(alias.asname or alias.name, [alias], ctx.module, ctx.sdk.inference):
                 if promised.start <= use.start and use.end <= promised.end:

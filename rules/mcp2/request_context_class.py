@@ -67,7 +67,7 @@ def fix(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit | Import]:
 
 
 def keep(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit | Import | Either]:
-    """The class of one side from a guard, without its parameters: each release counts them otherwise, and they are for type checkers only."""
+    """The class of one side from a guard, without its parameters: each release counts them otherwise, for type checkers alone."""
     from ...rewrite import renames
 
     module, inference = ctx.module, ctx.sdk.inference
