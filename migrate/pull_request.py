@@ -75,7 +75,7 @@ class Made:
             if found is not None:
                 era = run.era_at(f"{base}/_" if base else "_")
                 folder = run.relative(base) if base else ""
-                yield Proof(folder, era, found.kind.serves, found.kind.asks, found.options, found.sdk)
+                yield Proof(folder, era, found.kind.serves, found.kind.asks, found.options, found.older)
 
     def _mains(self, base: str) -> Iterator[FileFacts]:
         """The modules of a package that run it, and hold no word of the protocol."""
