@@ -31,13 +31,19 @@ def fix(fact: Standalone, tree: Tree, ctx: Context) -> Iterator[Edit]:
         span = ctx.module.span(place)
         if isinstance(place, ast.Await):
             outer = enclosing_parentheses(ctx.module.source, span)
-            if outer == span:
+            if outer == span or _are_of_call(outer, place, ctx):
                 yield Edit(Span(span.start, span.start), "(")
                 yield Edit(Span(span.end, span.end), ").contents")
             else:
                 yield Edit(Span(outer.end, outer.end), ".contents")
         else:
             yield Edit(Span(span.end, span.end), ".contents")
+
+
+def _are_of_call(around: Span, place: ast.Await, ctx: Context) -> bool:
+    """Whether the parentheses around an expression are those of the call that it is the only argument of."""
+    above = ctx.module.parents.get(place)
+    return isinstance(above, ast.Call) and above.func is not place and around.end == ctx.module.span(above).end
 
 
 def _places(node: ast.Call, ctx: Context) -> Iterator[ast.expr]:
