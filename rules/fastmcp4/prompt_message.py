@@ -10,6 +10,7 @@ from ...facts.model import Standalone, SymbolUse
 from ...facts.syntax import descend
 from ...rewrite.edits import Edit
 from ...rule import Applicability, Context, Finding, Import
+from ...sdk.modules import How
 from ...sdk.types import ClassOf, members
 from ...source import Span
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from ...rewrite.tree import Tree
 
 _MESSAGE = "mcp.types.PromptMessage"
+_OWN = frozenset({"fastmcp.prompts.Message", "fastmcp.prompts.base.Message", "fastmcp.prompts.prompt.Message"})
 _WORDS = frozenset({"role", "content"})
 
 
@@ -29,33 +31,53 @@ def check(fact: Standalone, ctx: Context) -> Iterator[Finding]:
             message=ctx.entry.message.replace("{what}", what),
             span=ctx.module.span(node),
         )
+    for node in _alone(fact, ctx):
+        if not _is_message(node, ctx):
+            what = "one message without a list"
+            yield ctx.finding(
+                fact,
+                Applicability.SAFE,
+                message=ctx.entry.message.replace("{what}", what),
+                hint=ctx.entry.hints["alone"],
+                span=ctx.module.span(node),
+            )
 
 
 def fix(fact: Standalone, tree: Tree, ctx: Context) -> Iterator[Edit | Import]:
-    for span in _renamed(fact, ctx):
-        yield Edit(span, "Message")
+    for span, name in _renamed(fact, ctx):
+        yield Edit(span, name)
         yield Import("fastmcp.prompts", "Message")
+    for node in _alone(fact, ctx):
+        span = ctx.module.span(node)
+        yield Edit(Span(span.start, span.start), "[")
+        yield Edit(Span(span.end, span.end), "]")
     yield from _unused(fact, tree, ctx)
 
 
-def _renamed(fact: Standalone, ctx: Context) -> Iterator[Span]:
-    """Where a prompt names the class: where it makes messages, and in what it says that it returns, if that is all it returns."""
+def _renamed(fact: Standalone, ctx: Context) -> Iterator[tuple[Span, str]]:
+    """Where a prompt names the class, and what it writes there: where it makes messages, and in what it says that it returns, if
+    that is all it returns.
+    """
     from ...rewrite import renames
 
     found = [node for node, _ in _given(fact, ctx)]
     plain = [node.func for node in found if isinstance(node, ast.Call) and _is_plain(node, ctx)]
-    yield from map(ctx.module.span, plain)
+    yield from ((ctx.module.span(one), "Message") for one in plain)
     function = _function(fact, ctx)
     if function is None or function.returns is None or not plain or len(plain) < len(found):
         return
     promised = ctx.module.span(function.returns)
+    alone = {ctx.module.span(one) for one in _operands(function.returns)}
     for alias, _ in _imports(ctx):
         for span in renames.uses(alias.asname or alias.name, [alias], ctx.module, ctx.sdk.inference):
             if promised.start <= span.start and span.end <= promised.end:
-                yield span
+                text = ctx.module.source.utf8[span.start : span.end].decode("utf-8")
+                quoted = isinstance(function.returns, ast.Constant) and function.returns.value == text
+                yield span, "list[Message]" if span in alone or quoted else "Message"
     for node in ast.walk(function.returns):
         if isinstance(node, ast.Attribute) and _is_class(node, ctx):
-            yield ctx.module.span(node)
+            span = ctx.module.span(node)
+            yield span, "list[Message]" if span in alone else "Message"
 
 
 def _unused(fact: Standalone, tree: Tree, ctx: Context) -> Iterator[Edit]:
@@ -66,7 +88,7 @@ def _unused(fact: Standalone, tree: Tree, ctx: Context) -> Iterator[Edit]:
     prompts = [one for one in ctx.project.of(ctx.file.source.path, Standalone) if one.key in keys and _function(one, ctx) is not None]
     if not prompts or prompts[-1] != fact:
         return
-    lost = {span for one in prompts for span in _renamed(one, ctx)}
+    lost = {span for one in prompts for span, _ in _renamed(one, ctx)}
     others = [file for path, file in ctx.project.files.items() if path != ctx.file.source.path]
     for alias, statement in _imports(ctx):
         name = alias.asname or alias.name
@@ -92,6 +114,51 @@ def _given(fact: Standalone, ctx: Context) -> Iterator[tuple[ast.expr, str]]:
         match inner:
             case ast.Call(func=ast.Attribute(attr="append"), args=[one]) if _is_message(one, ctx):
                 yield one, "`PromptMessage`"
+
+
+def _alone(fact: Standalone, ctx: Context) -> Iterator[ast.expr]:
+    """What a decorated function returns that is one message, and known to be one of `fastmcp`, or to become one."""
+    function = _function(fact, ctx)
+    if function is None:
+        return
+    for inner in (one for statement in function.body for one in descend(statement)):
+        if isinstance(inner, ast.Return) and inner.value is not None and ctx.module.function(inner) is function:
+            yield from (node for node in _branches(inner.value) if _is_one(node, ctx))
+
+
+def _branches(value: ast.expr) -> Iterator[ast.expr]:
+    if isinstance(value, ast.IfExp):
+        yield from _branches(value.body)
+        yield from _branches(value.orelse)
+    else:
+        yield value
+
+
+def _operands(annotation: ast.expr) -> Iterator[ast.expr]:
+    if isinstance(annotation, ast.BinOp):
+        yield from _operands(annotation.left)
+        yield from _operands(annotation.right)
+    else:
+        yield annotation
+
+
+def _is_one(node: ast.expr, ctx: Context) -> bool:
+    if isinstance(node, ast.Name):
+        bindings = ctx.sdk.inference.bindings(node.id, node, ctx.module)
+        return bool(bindings) and all(
+            isinstance(one.value, ast.Call) and not one.path and one.how is not How.ENTERED and _is_one(one.value, ctx) for one in bindings
+        )
+    if not isinstance(node, ast.Call):
+        return False
+    return _is_plain(node, ctx) if _is_message(node, ctx) else _is_own(node.func, ctx)
+
+
+def _is_own(node: ast.expr, ctx: Context) -> bool:
+    """Whether this is what makes messages of `fastmcp` itself."""
+    if not isinstance(node, ast.Name):
+        return False
+    bindings = ctx.sdk.inference.bindings(node.id, node, ctx.module)
+    return bool(bindings) and all(one.how is How.IMPORTED and one.target in _OWN for one in bindings)
 
 
 def _function(fact: Standalone, ctx: Context) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
