@@ -53,8 +53,8 @@ def fix(fact: Standalone, tree: Tree, ctx: Context) -> Iterator[Edit]:
     if call is None or not isinstance(node, ast.Call):
         return
     by_place = [name for _, name in _by_place(fact, node, ctx)]
-    for argument, name in zip(call.args[len(node.args) - len(by_place) : len(node.args)], by_place, strict=True):
-        yield calls.named(tree, argument, name)
+    for place, name in enumerate(by_place, start=len(node.args) - len(by_place)):
+        yield calls.named(tree, call.args[place], name)
     found = [change for change in _changes(fact, node.keywords, ctx) if not change.hint]
     for change in found:
         argument = calls.keyword(call, change.word.arg or "")
