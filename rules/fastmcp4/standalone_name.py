@@ -56,9 +56,18 @@ def _place(fact: Standalone, ctx: Context) -> Place:
     if fact.use is SymbolUse.IMPORT and isinstance(node, ast.alias) and isinstance(ctx.module.parents.get(node), ast.Import):
         return Place(fact.key, "")
     module, _, name = fact.key.rpartition(".")
-    if fact.use is SymbolUse.TEXT and api.is_module(fact.key) and not api.stays(module, name):
+    if fact.use is SymbolUse.TEXT and api.is_module(fact.key) and (_is_imported(node, ctx) or not api.stays(module, name)):
         return Place(fact.key, "")
     return Place(module, name) if module else Place(fact.key, "")
+
+
+def _is_imported(node: ast.AST | None, ctx: Context) -> bool:
+    """Whether a text is handed to what imports a module by its name."""
+    above = ctx.module.parents.get(node) if node is not None else None
+    if not isinstance(above, ast.Call) or not above.args or above.args[0] is not node:
+        return False
+    called = above.func.attr if isinstance(above.func, ast.Attribute) else getattr(above.func, "id", "")
+    return called in ("import_module", "__import__", "importorskip", "find_spec")
 
 
 def _successor(here: Place, api: Api, entry: Entry) -> Place | None:
