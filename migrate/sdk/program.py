@@ -144,8 +144,9 @@ class Program:
         """What a file has come to import that the older release does not have, as "mcp 1 has no ..."; "" for nothing."""
         if b"mcp" not in after.source.utf8:
             return ""
+        modules = [Module(file.source, file.module, package=False) for file in (before, after)]
         for root, release in (("mcp", "mcp 1"), (STANDALONE, "fastmcp 3")):
-            old, new = (majors.unguarded(Module(file.source, file.module, package=False), self.api, root) for file in (before, after))
+            old, new = (majors.unguarded(module, self.api, root) for module in modules)
             if lacking := min(new - old, default=""):
                 return f"{release} has no `{lacking}`"
         return ""

@@ -35,7 +35,7 @@ def check(fact: Fact, ctx: Context) -> Iterator[Finding]:
     if _is_content(fact, written_for):
         return
     if ctx.keeps and _is_kept(written_for):
-        yield from _kept(fact, ctx, admits=not keeps, exactly=Line.OLD in written_for)
+        yield from _kept(fact, ctx, admits=not keeps)
         return
     message = ctx.entry.messages[_trap(ctx.file)] if keeps else None if fact.specifier else ctx.entry.messages["any"]
     if not written_for and not is_moving(ctx):
@@ -71,7 +71,7 @@ def _is_kept(written_for: frozenset[Line]) -> bool:
     return bool({Line.OLD, Line.EITHER} & written_for) and Line.NEW not in written_for
 
 
-def _kept(fact: Requirement, ctx: Context, *, admits: bool, exactly: bool) -> Iterator[Finding]:
+def _kept(fact: Requirement, ctx: Context, *, admits: bool) -> Iterator[Finding]:
     """Code that is to run with both wants a range that has room for both, from the release on that this was checked with."""
     from ...facts.versions import Version
 
@@ -80,7 +80,7 @@ def _kept(fact: Requirement, ctx: Context, *, admits: bool, exactly: bool) -> It
     if limits is None:
         return
     below = limits.begins_before(Version(low))
-    if admits and fact.specifier and not (exactly and (below or limits.high is None)):
+    if admits and fact.specifier and not below and limits.high is not None:
         return
     word = _trap(ctx.file) if not admits else "any" if not fact.specifier else "below" if below else "open"
     message = ctx.entry.messages[word].replace("{low}", low)
