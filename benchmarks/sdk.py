@@ -1,6 +1,7 @@
-"""Measures what `fix` makes of projects that use the official SDK 1.x: do they work on 2.x as they did before?
+"""Measures what `fix` makes of projects that use the official SDK 1.x, or fastmcp 2 or 3: do they work on the next major as before?
 
     python benchmarks/sdk.py --recipes benchmarks/sdk.yaml [--referee REFEREE.py] [--output FILE.md] [--json FILE] CORPUS
+    python benchmarks/sdk.py --recipes benchmarks/fastmcp.yaml --prefix fm2- [--output FILE.md] [--json FILE] CORPUS
 
 CORPUS holds one folder for each project; those whose names begin with one of `--prefix` are taken, or only those named by `--only`.
 Every project is copied, so the corpus stays as it is. Exit status: 0 when all targets hold, 1 otherwise.
@@ -10,7 +11,9 @@ from __future__ import annotations
 
 import argparse
 import ast
+import contextlib
 import dataclasses
+import functools
 import hashlib
 import json
 import os
@@ -29,6 +32,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import fastmcp_own
 import yaml
 from comparing import differences, faults, files, masked, undefined
 from sdk_telling import PARTS, report, targets
@@ -40,19 +44,22 @@ PYRIGHT = "pyright==1.1.411"
 # What only version 1 brought along, and what only version 2 does: where a project asks for it itself, it is there before and after.
 BROUGHT = {"pydantic-settings": "pydantic-settings==2.16.3"}
 BRINGS = {"opentelemetry": "opentelemetry-api==1.45.2"}
+# What only fastmcp 2 and 3 brought along: it is there afterwards where the project, once rewritten, asks for it.
+ONCE_BROUGHT = {"httpx": "httpx==0.28.1", "typer": "typer==0.29.2"}
 # The client, and the mode of the client, that speaks to the rewritten server.
 MODERN = "2026-07-28"
 CLIENTS = {"v1": ("1", ""), "v2 legacy": ("2", "legacy"), "v2 modern": ("2", "auto")}
 SCRIPTS: dict[str, tuple[str, ...]] = {"imports": ("importing.py",), "session": ("asking.py", "v1.py"), "tests": ()}
 HIDES = "MCP515"  # the rule that names servers whose tools let exceptions out
 PRINTS = "MCP591"  # the rule that names prints that reach the client
+HOOKS = "MCP630"  # the rule that names what a server class overrides in vain
 BLOCKS = "MCP706"  # the rule that names packages which need the older release
 LIMITS = {"session": 300, "imports": 1500, "tests": 900}
 
 
-def pins(major: str) -> tuple[str, ...]:
-    """The SDK of this major, as the tests of the product pin it."""
-    return tuple((HERE.parent / "tests" / f"sdk-v{major}.txt").read_text(encoding="utf-8").split())
+def pins(major: str, package: str = "sdk") -> tuple[str, ...]:
+    """The SDK of this major, or fastmcp with its SDK, as the tests of the product pin it."""
+    return tuple((HERE.parent / "tests" / f"{package}-v{major}.txt").read_text(encoding="utf-8").split())
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +76,11 @@ class Plan:
     """What a file says of one project."""
 
     pip: tuple[str, ...] = ()
+    older: tuple[str, ...] = ()  # what takes the place of packages of these names on the older release
+    moved: tuple[str, ...] = ()  # the same on the newer one
     extras: str = ""  # of the SDK
+    fastmcp: str = ""  # the release of the standalone package that the project is written for, where it uses that
+    without: tuple[str, ...] = ()  # what is left out, as it needs the older release
     roots: tuple[str, ...] = (".",)  # where its imports start from
     files: Mapping[str, str] = field(default_factory=dict)
     env: Mapping[str, str] = field(default_factory=dict)
@@ -78,12 +89,12 @@ class Plan:
     ways: tuple[Way, ...] = ()
 
     def packages(self, major: str) -> tuple[str, ...]:
+        asked = _replaced(self.pip, self.moved if major == "2" else self.older)
+        if self.fastmcp:
+            return _replaced(pins("4", "fastmcp") if major == "2" else (f"fastmcp=={self.fastmcp}", pins("1")[0]), asked)
         sdk, *others = pins(major)
         name, _, version = sdk.partition("==")
-        # Where a project says which release it takes, the tests of the product do not.
-        own = {package.partition("==")[0] for package in self.pip}
-        rest = [package for package in others if package.partition("==")[0] not in own]
-        return (f"{name}[{self.extras}]=={version}" if self.extras else sdk, *rest, *self.pip)
+        return _replaced((f"{name}[{self.extras}]=={version}" if self.extras else sdk, *others), asked)
 
     def prepare(self, major: str, recipe: Recipe, copy: Path, environments: Path) -> Host:
         """A copy of the project that can be started on this major of the SDK."""
@@ -92,18 +103,33 @@ class Plan:
             (copy / name).write_text(text, encoding="utf-8")
         path = os.pathsep.join(str(copy / root) for root in self.roots)
         env = {"PYTHONPATH": path, **self.env, **recipe.env}
-        return Host.prepare(dataclasses.replace(recipe, pip=self.packages(major), env=env), copy, environments)
+        packages = self.packages(major)
+        if self.fastmcp and major == "2":
+            asked = "\n".join(_requirements(copy))
+            brought = [pin for name, pin in ONCE_BROUGHT.items() if re.search(rf"(?<![\w-]){name}(?![\w-])", asked)]
+            packages = _replaced(brought, packages)
+        return Host.prepare(dataclasses.replace(recipe, pip=packages, env=env), copy, environments)
 
 
 def read(path: Path) -> dict[str, Plan]:
     return {name: _plan(told or {}) for name, told in (yaml.safe_load(path.read_text(encoding="utf-8")) or {}).items()}
 
 
+def _replaced(packages: Sequence[str], others: Sequence[str]) -> tuple[str, ...]:
+    """Both, and where they name the same package, what the second say: a project knows best which release it takes."""
+    own = {package.partition("==")[0] for package in others}
+    return (*(package for package in packages if package.partition("==")[0] not in own), *others)
+
+
 def _plan(told: Mapping[str, Any]) -> Plan:
     tests = told.get("tests", ())
     return Plan(
         pip=tuple(told.get("pip", ())),
+        older=tuple(told.get("older", ())),
+        moved=tuple(told.get("moved", ())),
+        fastmcp=str(told.get("fastmcp", "")),
         extras=told.get("extras", ""),
+        without=tuple(told.get("without", ())),
         roots=tuple(told.get("roots", (".",))),
         files=told.get("files", {}),
         first=told.get("first", ""),
@@ -147,9 +173,14 @@ class Bench:
 
     def row(self, project: Path, plan: Plan) -> dict[str, Any]:
         begun = time.monotonic()
-        row: dict[str, Any] = {"name": project.name, "trouble": []}
+        row: dict[str, Any] = {"name": project.name, "fastmcp": plan.fastmcp, "trouble": []}
         home = self.scratch / project.name
         shutil.rmtree(home, ignore_errors=True)
+        if plan.without:
+            project = _copy(project, home / "part" / project.name)
+            for name in plan.without:
+                left = project / name
+                shutil.rmtree(left) if left.is_dir() else left.unlink()
         fixed = _copy(project, home / "fixed")
         self._fix(row, project, fixed)
         for part, measure in self._measures().items():
@@ -223,10 +254,19 @@ class Bench:
             told["asked"], told["unsteady"] = len(before["answers"]), before["unsteady"]
             for client, (major, mode) in CLIENTS.items():
                 after = self._session(self.copied(fixed, project), plan, way, "2", major, mode, before["steps"])
-                told["differs"][client] = [*_differing(before, after), *_fallen_back(after, mode)]
+                same = fastmcp_own.inlined if plan.fastmcp else None
+                told["differs"][client] = [*_differing(before, after, same), *_fallen_back(after, mode)]
             every = {difference for differs in told["differs"].values() for difference in differs}
-            told["told"] = sorted(difference for difference in every if _is_told(difference, row["announced"]))
-            told["own"] = {client: sorted(_own(differs, client)) for client, differs in told["differs"].items()}
+            spoken = [finding for finding in row["announced"] if finding["severity"] != "note"] if plan.fastmcp else []
+            told["told"] = sorted(
+                difference
+                for difference in every
+                if _is_told(difference, row["announced"]) or (spoken and _is_spoken_of(difference, spoken, project))
+            )
+            told["own"] = {
+                client: sorted({*_own(differs, client), *(fastmcp_own.own(differs) if plan.fastmcp else ())})
+                for client, differs in told["differs"].items()
+            }
         if plan.ways and all(told.get("trouble") for told in row["sessions"]):
             row["trouble"].append(f"sessions: {row['sessions'][0]['trouble'][:200]}")
 
@@ -289,7 +329,7 @@ class Bench:
 
     def _referee(self, row: dict[str, Any], project: Path, fixed: Path, plan: Plan) -> None:
         """d: what a type checker sees that was not there before, and no mark announces."""
-        if self.referee is None:
+        if self.referee is None or plan.fastmcp:  # it knows the official SDK alone
             return
         marked = _copy(project, fixed.parent / "marked")
         self._run("fix", "--mark", ".", cwd=marked)
@@ -362,7 +402,7 @@ class Bench:
         return subprocess.run([*self.tool, *argv], cwd=cwd, capture_output=True, text=True, encoding="utf-8")
 
 
-def _differing(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[str]:
+def _differing(before: Mapping[str, Any], after: Mapping[str, Any], same: Callable[[Any], Any] | None = None) -> Iterator[str]:
     if after.get("trouble"):
         yield f"no session: {after['trouble']}"
         return
@@ -374,7 +414,8 @@ def _differing(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[
         # A server without them answers an error, whose words are those of its SDK.
         if "error" in answer and "error" in after["lists"][what] and answer["error"]["code"] == after["lists"][what]["error"]["code"]:
             continue
-        yield from differences(answer, after["lists"][what], f"list of {what}")
+        now = after["lists"][what]
+        yield from differences(*((same(answer), same(now)) if same else (answer, now)), f"list of {what}")
     for step, answer in before["answers"].items():
         yield from (f"{step}: {told}" for told in differences(answer, after["answers"].get(step)))
 
@@ -388,7 +429,7 @@ def _fallen_back(after: Mapping[str, Any], mode: str) -> Iterator[str]:
 
 def _told(error: Mapping[str, Any], findings: Sequence[Mapping[str, Any]], fixed: Path) -> str:
     """The finding that says why a module is not imported: at the same line, or it names what is missing, or the package that fails."""
-    words = [word for word in error["error"].replace('"', "'").split("'")[1::2] if word]
+    words = [word for word in re.sub(r'["`]', "'", error["error"]).split("'")[1::2] if word]
     names = {part for word in words for part in (word, word.rpartition(".")[2]) if len(part) > 2}
     for finding in findings:
         if finding["path"] == error["file"] and finding["severity"] != "note":
@@ -407,6 +448,46 @@ def _is_told(difference: str, findings: Sequence[Mapping[str, Any]]) -> bool:
     printed = difference.startswith("no session: BrokenResourceError") and "JSONRPCMessage" in difference
     rules = {finding["rule"] for finding in findings}
     return (hidden is not None and HIDES in rules) or (printed and PRINTS in rules)
+
+
+def _is_spoken_of(difference: str, findings: Sequence[Mapping[str, Any]], project: Path) -> bool:
+    """Whether a finding stands in the function that answers otherwise, or names what a server no longer starts with."""
+    if difference.startswith("no session: "):
+        words = {word for word in re.findall(r"[\w.]+", re.sub(r"^no session: \w+: ", "", difference)) if len(word) > 3}
+        return any(words & {*re.findall(r"`(?:[\w.]*\.)?(\w+)(?:\(\))?`", finding["message"])} for finding in findings)
+    asked = re.match(r'list of \w+\.result\.\w+\[([^]]+)\]|\["\w+", "([^"]+)"', difference)
+    if asked is None:
+        return False
+    name = asked[1] or asked[2]
+    if difference.startswith("list of ") and any(finding["rule"] == HOOKS for finding in findings):
+        return True
+    return any(
+        finding["path"] == path and first <= finding["line"] <= last
+        for path, first, last in _answering(name, project)
+        for finding in findings
+    )
+
+
+@functools.cache
+def _functions(project: Path) -> tuple[tuple[str, frozenset[str], int, int], ...]:
+    """The file, the names and the lines of each decorated function."""
+    found: list[tuple[str, frozenset[str], int, int]] = []
+    for path in project.rglob("*.py"):
+        with contextlib.suppress(SyntaxError, ValueError):
+            for node in ast.walk(ast.parse(path.read_bytes())):
+                if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.decorator_list:
+                    inner = [one for decorator in node.decorator_list for one in ast.walk(decorator)]
+                    names = {one.value for one in inner if isinstance(one, ast.Constant) and isinstance(one.value, str)}
+                    first = min(decorator.lineno for decorator in node.decorator_list)
+                    found.append((path.relative_to(project).as_posix(), frozenset({node.name, *names}), first, node.end_lineno or first))
+    return tuple(found)
+
+
+def _answering(name: str, project: Path) -> Iterator[tuple[str, int, int]]:
+    """The functions that a client knows by this name, also behind the prefix of a server that is mounted."""
+    for path, names, first, last in _functions(project):
+        if name in names or any(name.endswith(f"_{own}") for own in names if own.isidentifier()):
+            yield path, first, last
 
 
 def _own(differs: Sequence[str], client: str) -> Iterator[str]:
@@ -486,7 +567,7 @@ def _key(what: str, project: Path, plan: Plan) -> str:
 def _requirements(project: Path) -> Iterator[str]:
     """The texts of the files in which a project says what it needs."""
     for pattern in ("pyproject.toml", "requirements*.txt", "setup.py", "setup.cfg"):
-        yield from (path.read_text(encoding="utf-8", errors="replace").replace("_", "-").lower() for path in project.glob(pattern))
+        yield from (path.read_text(encoding="utf-8", errors="replace").replace("_", "-").lower() for path in project.rglob(pattern))
 
 
 def _copy(source: Path, target: Path) -> Path:

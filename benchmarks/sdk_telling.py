@@ -69,7 +69,8 @@ def report(rows: Sequence[Row], goals: Sequence[Goal]) -> str:
 
 
 def _summary(rows: Sequence[Row], goals: Sequence[Goal]) -> Iterator[str]:
-    yield f"# SDK 1.x to 2.x, {time.strftime('%Y-%m-%d')}: {len(rows)} projects"
+    what = "fastmcp 2 and 3 to 4" if any(row.get("fastmcp") for row in rows) else "SDK 1.x to 2.x"
+    yield f"# {what}, {time.strftime('%Y-%m-%d')}: {len(rows)} projects"
     yield ""
     yield "| target | measured | of | at most | holds |"
     yield "| --- | ---: | --- | ---: | --- |"
@@ -89,7 +90,7 @@ def _table(rows: Sequence[Row]) -> Iterator[str]:
         found, judged, tested = row.get("imports"), row.get("referee"), row.get("tests")
         told = Counter(bool(error["told"]) for error in found["lost"].values()) if found else Counter()
         cells = [
-            row["name"],
+            f"{row['name']} ({row['fastmcp']})" if row.get("fastmcp") else row["name"],
             str(len(row["changed"])),
             f"{found['after']} of {found['before']}, {told[True]}, {told[False]}" if found else "-",
             " + ".join(map(_session, row.get("sessions", ()))) or "-",

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from . import documents
-from .documents import Example, Unwritable
+from .documents import Unwritable
 from .engine import Dropped, Fixed
 from .facts.model import Borrowed, Dispatcher, Import, Requirement
 from .manifests import files as manifests
@@ -27,7 +26,6 @@ _MANUAL = Applicability.MANUAL
 _NO_PLACE = "its fix needs a module beside it, for which a document has no place"
 _SHOWN = "the example only shows the import: say what it is to show now"
 _BUT = "not without"
-_NAME = re.compile(r"\w+")
 
 
 class _Found(NamedTuple):
@@ -86,9 +84,7 @@ def _project(document: Document, code: Project, without: Iterable[str] = ()) -> 
 def _findings(run: Run, document: Document, code: Project) -> list[_Found]:
     project = _project(document, code)
     examples = {example.source.path: example for example in document.examples}
-    found = [
-        _for_show(run.alone(finding, project, _NO_PLACE), examples[finding.path]) for finding in run.found(project) if _matters(finding)
-    ]
+    found = [run.alone(finding, project, _NO_PLACE) for finding in run.found(project) if _matters(finding)]
     told = [
         dataclasses.replace(
             finding,
@@ -115,15 +111,6 @@ def _at_most(finding: Finding, worst: Finding, document: Document) -> Finding:
     line = document.source.position(worst.span.start).line
     hint = f"{_BUT} {worst.rule} in line {line}: `fix --docs` rewrites all examples of a document or none"
     return dataclasses.replace(finding, applicability=worst.applicability, hint=hint)
-
-
-def _for_show(finding: Finding, example: Example) -> Finding:
-    """A finding about an import that nothing uses is for a human: code can do without it, but an example shows it."""
-    if finding.applicability is _MANUAL or not example.unused:
-        return finding
-    text = example.source.slice(finding.span)
-    words = {text.rpartition(" as ")[2].strip(), *([*_NAME.findall(text)] if "import" in text else [])}
-    return finding if words.isdisjoint(example.unused) else dataclasses.replace(finding, applicability=_MANUAL, hint=_SHOWN)
 
 
 def _matters(finding: Finding) -> bool:
@@ -160,6 +147,10 @@ def _fixed(run: Run, read: Reading, document: Document, *, unsafe: bool) -> tupl
         new = _written(document, made.texts)
     except Unwritable as error:
         return _dropped(document, wanted[0], str(error))
+    # Code can do without an import that nothing uses, but an example shows it.
+    unused = {example.blocks[0].first: len(example.unused) for example in new.examples}
+    if any(unused.get(example.blocks[0].first, 0) < len(example.unused) for example in document.examples):
+        return _dropped(document, wanted[0], _SHOWN)
     return (new, sum(made.applied.values(), start=Counter())) if made.texts else None
 
 
@@ -180,7 +171,7 @@ def _lack(finding: Finding) -> str:
     """Why a finding is not fixed."""
     if finding.applicability is not _MANUAL:
         return "its fix needs --unsafe-fixes"
-    return finding.hint if finding.hint in (_NO_PLACE, _SHOWN) else "it has no safe fix"
+    return finding.hint if finding.hint == _NO_PLACE else "it has no safe fix"
 
 
 def _dropped(document: Document, finding: Finding, reason: str) -> Dropped:

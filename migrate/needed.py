@@ -59,8 +59,10 @@ def without_unused(before: Source, source: Source, names: Callable[[Source], Nam
             break
         now, formerly = names(source), names(before)
         unused = now.unused_imports - formerly.unused_imports
-        if formerly.has_star:  # what it brought others may ask for, and it has a name of its own now
-            unused -= {(scope, name) for scope, name in unused if not scope and name not in formerly.bound}
+        new = {(scope, name) for scope, name in unused if not scope and name not in formerly.bound}
+        # What a star import brought others may ask for, and it has a name of its own now. An import that nothing used stays.
+        if formerly.has_star or 0 < len(new) <= sum(not scope and name not in now.bound for scope, name in formerly.unused_imports):
+            unused -= new
         removals = list(imports.remove(Tree(source), unused)) if unused else []
         if not removals:
             break

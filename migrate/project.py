@@ -96,6 +96,7 @@ class Project:
         *,
         outside: frozenset[str] = frozenset(),
         before: Program | None = None,
+        begun: Mapping[str | Ref, tuple[tuple[FileFacts, Requirement], ...]] | None = None,
         keeps: bool = False,
     ) -> None:
         """`outside` are files that are read to judge the others by, and no part of the run; `before` is what was read of the same files.
@@ -103,6 +104,7 @@ class Project:
         `keeps` is whether the code has to run with both releases of the SDK: then what a guard gives under one name is looked at, too.
         """
         self.keeps = keeps
+        self._begun = begun
         self.files = files
         self.outside = outside
         self.packages = packages
@@ -156,6 +158,7 @@ class Project:
         """The project with some of the files beside the code read anew."""
         # No link depends on them: the copy shares all of these.
         other = copy(self)
+        other._begun = self.begun
         other.manifests = {**self.manifests, **{file.source.path: file for file in changed}}
         other.__dict__.pop("requirements", None)
         return other
@@ -177,7 +180,7 @@ class Project:
     def replace(self, changed: Iterable[FileFacts]) -> Project:
         """The project with some files read anew."""
         files = {**self.files, **{file.source.path: file for file in changed}}
-        return Project(files, self.packages, self.manifests, outside=self.outside, before=self.sdk, keeps=self.keeps)
+        return Project(files, self.packages, self.manifests, outside=self.outside, before=self.sdk, begun=self.begun, keeps=self.keeps)
 
     def module(self, name: str, importer: str = "") -> FileFacts | None:
         """The file that `import name` in `importer` (a path) reaches; the nearest one where several fit."""
@@ -270,6 +273,11 @@ class Project:
         if question not in self._remembered:
             self._remembered[question] = answer()
         return self._remembered[question]  # type: ignore[return-value]
+
+    @property
+    def begun(self) -> Mapping[str | Ref, tuple[tuple[FileFacts, Requirement], ...]]:
+        """What the files of the project asked for before anything was written in this run."""
+        return self.requirements if self._begun is None else self._begun
 
     @cached_property
     def requirements(self) -> Mapping[str | Ref, tuple[tuple[FileFacts, Requirement], ...]]:

@@ -145,9 +145,10 @@ def needs_sdk(file: FileFacts) -> bool:
     return any(isinstance(fact, Requirement) and fact.key in (SDK, *STANDALONE) for fact in file.facts)
 
 
-def needs_standalone(file: FileFacts) -> bool:
-    """Whether one file asks for `fastmcp`."""
-    return any(isinstance(fact, Requirement) and fact.key in STANDALONE for fact in file.facts)
+def needs_standalone(file: FileFacts, *, always: bool = False) -> bool:
+    """Whether one file asks for `fastmcp`; `always` is whether an extra or a group does not count, which may be left out."""
+    optional = (Place.EXTRA, Place.GROUP) if always else ()
+    return any(isinstance(fact, Requirement) and fact.key in STANDALONE and fact.place not in optional for fact in file.facts)
 
 
 def is_moving(ctx: Context) -> bool:
@@ -162,7 +163,10 @@ def is_moving(ctx: Context) -> bool:
     from ..facts.versions import Version
 
     path = ctx.file.source.path
-    every = ctx.project.requirements.get(SDK, ())
+    # What is raised in this run was lower when it began.
+    every = ctx.project.begun.get(SDK, ())
+    if not every:  # the SDK comes with fastmcp, if at all
+        return is_moving_standalone(ctx)
     near = [(file, one) for file, one in every if is_about(ctx, file.source.path, path)]
     limits_of = [bounds(one.specifier) for _, one in near or every]
     return any(limits is not None and limits.begins_before(Version(ctx.entry.data["sdk"][1])) for limits in limits_of)
@@ -195,7 +199,7 @@ def is_moving_standalone(ctx: Context) -> bool:
     written_for = lines(ctx)
     if Line.OLD in written_for:
         return True
-    every = [(file, one) for name in STANDALONE for file, one in ctx.project.requirements.get(name, ())]
+    every = [(file, one) for name in STANDALONE for file, one in ctx.project.begun.get(name, ())]
     near = [one for file, one in every if is_about(ctx, file.source.path, ctx.file.source.path)] or [one for _, one in every]
     limits_of = [bounds(one.specifier) for one in near]
     end = Version(ctx.entry.data["standalone"][1])
@@ -304,7 +308,9 @@ def _capped(ctx: Context) -> Iterator[Blocker]:
     for name in sorted(names & ctx.project.requirements.keys()):
         for file, asked in ctx.project.requirements[name]:
             reason = caps(ctx, asked)
-            if reason is not None and (asked.fixed or file.source.path in ctx.project.outside or raised(ctx, asked) is None):
+            if reason is None or _follows(ctx, file, asked):
+                continue
+            if asked.fixed or file.source.path in ctx.project.outside or raised(ctx, asked) is None:
                 yield Blocker(file, asked, reason)
 
 
@@ -313,9 +319,25 @@ def _unmet(ctx: Context) -> Iterator[Blocker]:
     for name in sorted(names & ctx.project.requirements.keys()):
         for file, asked in ctx.project.requirements[name]:
             low = floor(ctx, asked, file) if needs_sdk(file) else None
-            if low is not None and (file.source.path in ctx.project.outside or raises(asked, low) is not Applicability.SAFE):
+            if low is None or _follows(ctx, file, asked):
+                continue
+            if file.source.path in ctx.project.outside or raises(asked, low) is not Applicability.SAFE:
                 by = "fastmcp 4" if needs_standalone(file) else "mcp 2.3"
                 yield Blocker(file, asked, f"leaves no room for {name} {low}, which {by} needs")
+
+
+def _follows(ctx: Context, file: FileFacts, asked: Requirement) -> bool:
+    """Whether a requirement is compiled from those that another file asks for: made again, it goes where they go.
+
+    Only of what may be raised there: what stands in the way there is named by itself.
+    """
+    if not asked.fixed or not file.source.path.endswith(".txt"):
+        return False
+    return any(
+        other is not file and not one.fixed and is_about(ctx, other.source.path, file.source.path)
+        for name in (SDK, *STANDALONE)
+        for other, one in ctx.project.requirements.get(name, ())
+    )
 
 
 def _floors(ctx: Context, file: FileFacts | None) -> tuple[str, ...]:

@@ -180,11 +180,16 @@ def test_commands_and_examples_of_one_document_are_fixed_together(here, capsys) 
     assert "from mcp.server.mcpserver import MCPServer" in text
 
 
-def test_an_import_that_is_only_shown_is_for_a_human(here, capsys) -> None:
-    (here / "README.md").write_text("```python\nfrom mcp.server.fastmcp import FastMCP\n```\n")
-    (found,) = findings(capsys)
-    assert found["applicability"] == "manual"
+def test_an_import_that_is_only_shown_moves(here, capsys) -> None:
+    (here / "README.md").write_text("```python\nfrom mcp.server.fastmcp import FastMCP  # embed it\n```\n")
+    run(capsys, "fix", "--docs", "--allow-dirty")
+    assert "\nfrom mcp.server.mcpserver import MCPServer  # embed it\n" in (here / "README.md").read_text()
+
+
+def test_no_import_that_is_only_shown_goes(here, capsys) -> None:
+    (here / "README.md").write_text("```python\nfrom mcp.types import Cursor, Tool\n```\n")
     assert run(capsys, "fix", "--docs", "--diff")[1] == ""
+    assert "Cursor, Tool" in (here / "README.md").read_text()
 
 
 def test_the_cells_of_a_notebook_are_checked_and_fixed_like_code(here, capsys) -> None:

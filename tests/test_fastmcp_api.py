@@ -158,3 +158,22 @@ def test_what_fastmcp_brings_is_installed_with_it() -> None:
     gone = {name.partition("[")[0] for name in DATA["gone"]} - {*DATA["brought_by_fastmcp"]}
     assert not gone & {*metadata(4)["installed"]}
     assert gone <= {*metadata(2)["installed"]}
+
+
+CALLED = """
+import json, sys
+from fastmcp import FastMCP
+print(json.dumps([name for name in sys.argv[1:] if hasattr(FastMCP, name)]))
+"""
+
+
+def test_what_a_server_class_overrides_in_vain_is_what_release_4_does_not_have() -> None:
+    hooks = entry("uncalled_hook").data["hooks"]
+    command = ["-W", "ignore", "-c", CALLED, *hooks]
+    held = {
+        major: json.loads(subprocess.run([sdk.fastmcp(major), *command], capture_output=True, text=True, check=True).stdout)
+        for major in (2, 3, 4)
+    }
+    assert held[4] == []
+    # Releases before those that are known here had the others.
+    assert {hook for hook in hooks if not hook.startswith("_mcp_")} == {*held[2], *held[3]}

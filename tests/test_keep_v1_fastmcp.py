@@ -22,6 +22,7 @@ from mcp_migrate.sdk.api import load
 from mcp_migrate.sdk.vocabulary import STANDALONE
 from servers import ROOT
 from test_fastmcp_api import parameters
+from test_fastmcp_programs import MAJORS, PROGRAMS
 from test_keep_v1 import errors, fixed, link, module_of, texts, texts_of, write
 
 CATALOG = catalog.load()
@@ -59,49 +60,15 @@ def test_a_look_without_the_option_finds_no_errors_in_the_code(name: str) -> Non
     assert not [finding for finding in found if finding.severity is Severity.ERROR and finding.path.endswith(".py")]
 
 
-UNSAFE = """\
-import asyncio
-
-from fastmcp import Client, FastMCP
-from fastmcp.tools.tool_transform import ToolTransformConfig
-
-main, child = FastMCP("main"), FastMCP("child")
-
-
-@child.tool
-def add(a: int, b: int) -> int:
-    return a + b
-
-
-@main.tool
-def gone() -> str:
-    return ""
-
-
-@main.tool
-def plain() -> str:
-    return "plain"
-
-
-async def run() -> None:
-    await main.import_server(child, prefix="child")
-    main.remove_tool("gone")
-    main.add_tool_transformation("plain", ToolTransformConfig(name="better"))
-    async with Client(main) as client:
-        print(sorted(tool.name for tool in await client.list_tools()))
-        print((await client.call_tool("child_add", {"a": 1, "b": 2})).data, (await client.call_tool("better")).data)
-
-
-asyncio.run(run())
-"""
-
-
-def test_what_unsafe_fixes_write_runs_with_both(tmp_path: Path) -> None:
-    made = texts(engine.fix(link({"program.py": UNSAFE}), CATALOG, aim=Aim.BOTH, unsafe=True))
-    assert "import_server" not in made["program.py"]
-    said = printed(2, {"program.py": UNSAFE}, tmp_path / "before")
-    assert printed(3, made, tmp_path / "three") == said
-    assert printed(4, made, tmp_path / "four") == said
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_a_small_program_prints_the_same_under_both(name: str, tmp_path: Path) -> None:
+    made = engine.fix(link({"program.py": PROGRAMS[name]}), CATALOG, aim=Aim.BOTH, unsafe=True)
+    assert made.texts
+    assert errors(made.remaining) == []
+    said = printed(MAJORS[name][0], {"program.py": PROGRAMS[name]}, tmp_path / "before")
+    assert said
+    assert printed(3, texts(made), tmp_path / "three") == said
+    assert printed(4, texts(made), tmp_path / "four") == said
 
 
 # -- fixtures of rules ---------------------------------------------------------------

@@ -363,6 +363,7 @@ class SymbolUse(str, Enum):
     STORE = "store"  # tool.inputSchema = ..., del tool.inputSchema
     GETATTR = "getattr"  # getattr(tool, "inputSchema"), hasattr, setattr
     BASE = "base"  # class Mine(Tool)
+    HEIR = "heir"  # class Mine(Own), where Own of the project comes of one of `fastmcp`
     SUBSCRIPT = "subscript"  # Server[A, B]
     PATTERN = "pattern"  # case Tool(inputSchema=x)
     CAUGHT = "caught"  # except McpError

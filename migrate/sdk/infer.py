@@ -101,6 +101,9 @@ class World(Protocol):
     def locate(self, dotted: str, importer: Module) -> tuple[Module, str] | None:
         """The project's own module that a dotted name leads into, and the rest of the name."""
 
+    def hands_on(self, dotted: str, importer: str) -> bool:
+        """Whether a name that a file (a path) imports is the project's own for something of the packages."""
+
     def is_shadowed(self, importer: Module, root: str = "mcp") -> bool:
         """Whether `mcp`, or another package, is one of the project's own for this file."""
 
@@ -867,6 +870,25 @@ class Inference:
             return either([found, None]) if len(defaulted) == len(given) and attr not in module.scopes[node].bindings else found
         finally:
             self._busy.discard(key)
+
+    def ancestors(self, known: ClassOf) -> frozenset[str]:
+        """The classes of packages that one of the project comes of, however far above."""
+        found: set[str] = set()
+        seen: set[str] = set()
+        todo = [known.name]
+        while todo:
+            name = todo.pop()
+            if OWN not in name:
+                found.add(name)
+            elif name not in seen:
+                seen.add(name)
+                path, _, qualified = name.partition(OWN)
+                module = self.world.module_at(path)
+                node = module.defined.get(qualified)
+                bases = node.bases if isinstance(node, ast.ClassDef) else ()
+                plain = [base.value if isinstance(base, ast.Subscript) else base for base in bases]
+                todo += [one.name for base in plain for one in members(self.type(base, module)) if isinstance(one, ClassOf)]
+        return frozenset(found)
 
     def _member(self, node: ast.ClassDef, attr: str, module: Module, owner: Instance | ClassOf) -> Known | None:
         for statement in node.body:

@@ -62,10 +62,12 @@ class Symbols:
         self.decorated.update(self.imported if self.api.standalone else ())
         # Classes with bases: one of these may be the SDK's.
         self.derived = {node.name for node in module.of(ast.ClassDef) if isinstance(node, ast.ClassDef) and node.bases}
-        self.roots = {
-            name for name, targets in self.imported.items() if any(target.partition(".")[0] in self.api.roots for target in targets)
-        }
+        self.roots = {name for name, targets in self.imported.items() if any(map(self._is_known, targets))}
         self.roots.update(name for star in module.stars if self.api.is_module(star) for name in self.api.names(star))
+
+    def _is_known(self, target: str) -> bool:
+        """Whether an import brings in something of the packages, from them or from a module of the project that has it from them."""
+        return target.partition(".")[0] in self.api.roots or self.inference.world.hands_on(target, self.module.path)
 
     def all(self) -> Iterator[Defined]:
         """The uses in source order; one node can be several, as a call of an attribute."""
@@ -81,6 +83,8 @@ class Symbols:
                     yield from self._call(node)
                 case ast.ClassDef(bases=bases):
                     yield from (one for base in bases for one in self._class(base, SymbolUse.BASE))
+                    if self.api.standalone:
+                        yield from (one for base in bases for one in self._heir(base))
                 case ast.Subscript(value=value, ctx=ast.Load()):
                     yield from self._class(value, SymbolUse.SUBSCRIPT, node)
                 case ast.ExceptHandler(type=ast.expr() as caught):
@@ -330,6 +334,15 @@ class Symbols:
         for one in members(self.inference.type(node, self.module)):
             if isinstance(one, ClassOf) and OWN not in one.name and self.api.is_class(one.name):
                 yield self._symbol(whole or node, one.name, use)
+
+    def _heir(self, base: ast.expr) -> Iterator[Defined]:
+        """What a class of the project, as the base of another one, comes of."""
+        plain = base.value if isinstance(base, ast.Subscript) else base
+        for one in members(self.inference.type(plain, self.module)):
+            if isinstance(one, ClassOf) and OWN in one.name:
+                for name in self.inference.ancestors(one):
+                    if name.partition(".")[0] == STANDALONE:
+                        yield self._symbol(plain, name, SymbolUse.HEIR)
 
     def _text(self, node: ast.Constant, text: str) -> Iterator[Defined]:
         """The module or name that a text begins with, as targets of `patch` go on into classes."""

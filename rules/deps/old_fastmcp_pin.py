@@ -61,9 +61,7 @@ def fix(fact: Fact, tree: Tree, ctx: Context) -> Iterator[Edit]:
         wanted, end, _ = ctx.entry.data["standalone"]
         below = f"<{end.partition('.')[0]}"
         kept = ctx.keeps and _is_kept(lines(ctx))
-        yield from requirements.asking(
-            fact, _range(fact, ctx) if kept else f"{fact.specifier},{below}" if ctx.aim is Aim.HOLD else wanted
-        )
+        yield from requirements.asking(fact, _range(fact, ctx) if kept else f"{fact.specifier},{below}" if ctx.aim is Aim.HOLD else wanted)
 
 
 def _is_kept(written_for: frozenset[Line]) -> bool:

@@ -1,4 +1,4 @@
-"""Code imports a package that only mcp 1 brought along."""
+"""Code imports a package that only mcp 1, or fastmcp with it, brought along."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ...rewrite import requirements
 from ...rewrite.edits import Edit
 from ...rule import Applicability, Context, Finding, Severity
 from ...source import Span
-from ..releases import SDK, STANDALONE, blocked, has_block, is_about, is_below, is_moving, scope
+from ..releases import SDK, STANDALONE, blocked, has_block, is_about, is_below, is_moving, needs_standalone, scope
 
 if TYPE_CHECKING:
     from ...rewrite.tree import Tree
@@ -39,7 +39,8 @@ def check(fact: Fact, ctx: Context) -> Iterator[Finding]:
     elif isinstance(fact, Requirement) and not fact.fixed and (lost := _lost(fact, ctx.file, ctx)):
         names = _listed([f"`{name}`" for name in lost])
         paths = _listed(sorted({path for users in lost.values() for path in users})[:3])
-        message = ctx.entry.messages["Requirement"].replace("{names}", names).replace("{them}", "it" if len(lost) == 1 else "them")
+        message = ctx.entry.messages["standalone" if fact.key in STANDALONE else "Requirement"]
+        message = message.replace("{names}", names).replace("{them}", "it" if len(lost) == 1 else "them")
         applicability = Applicability.SAFE if fact.entry and not blocked(ctx) else Applicability.MANUAL
         yield ctx.finding(fact, applicability, message=message, hint=ctx.entry.hints["here"].format(paths=paths))
 
@@ -61,7 +62,7 @@ def _imported(fact: Borrowed, ctx: Context) -> Iterator[Finding]:
         for file, asked in ctx.project.requirements.get(kind, ())
     )
     hint = "" if taken or not ctx.project.is_test(path) else ctx.entry.hints["tests"]
-    message = ctx.entry.message.format(fact=fact)
+    message = ctx.entry.messages["imported"].format(fact=fact, package=SDK if SDK in ctx.project.requirements else STANDALONE[0])
     yield ctx.finding(fact, Applicability.SAFE if taken and not blocked(ctx) else Applicability.MANUAL, hint=hint, message=message)
 
 
@@ -98,7 +99,7 @@ def _leads(asked: Requirement, file: FileFacts) -> bool:
     keys = next((keys for keys in _ORDER if asked.key in keys), ())
     order = _ORDER.get(keys, ())
     held = [fact for fact in file.facts if isinstance(fact, Requirement) and fact.key in keys and fact.place in order]
-    return bool(held) and min(held, key=lambda fact: (order.index(fact.place), fact.span)) == asked
+    return bool(held) and min(held, key=lambda fact: (order.index(fact.place), keys.index(str(fact.key)), fact.span)) == asked
 
 
 def _serves(file: FileFacts, path: str, ctx: Context) -> bool:
@@ -132,7 +133,7 @@ def _gone(ctx: Context) -> dict[str, str]:
     gone = {name: extra.rstrip("]") for name, _, extra in (line.partition("[") for line in ctx.entry.data["gone"])}
     asked = {extra for _, one in ctx.project.requirements.get(SDK, ()) for extra in one.extras}
     lost = dict(line.split() for line in ctx.entry.data["gone_with_extras"])
-    brought = ctx.entry.data["brought_by_fastmcp"] if any(name in ctx.project.requirements for name in STANDALONE) else ()
+    brought = ctx.entry.data["brought_by_fastmcp"] if any(needs_standalone(file, always=True) for file, _ in _asks(ctx)) else ()
     gone |= {name: "" for extra, name in lost.items() if extra in asked}
     return {name: extra for name, extra in gone.items() if name not in brought}
 

@@ -32,9 +32,17 @@ def check(fact: Standalone, ctx: Context) -> Iterator[Finding]:
 
 
 def fix(fact: Standalone, tree: Tree, ctx: Context) -> Iterator[Edit | Import]:
+    alone = [node for node, _ in _given(fact, ctx) if isinstance(node, ast.Call) and _is_plain(node, ctx) and _is_alone(node, ctx)]
+    function = _function(fact, ctx)
+    promised = ctx.module.span(function.returns) if function is not None and function.returns is not None else None
     for span in _renamed(fact, ctx):
-        yield Edit(span, "Message")
+        # What is promised as a whole is a list as well.
+        whole = promised is not None and span in (promised, Span(promised.start + 1, promised.end - 1))  # as it stands, or quoted
+        yield Edit(span, "list[Message]" if alone and whole else "Message")
         yield Import("fastmcp.prompts", "Message")
+    for span in map(ctx.module.span, alone):
+        yield Edit(Span(span.start, span.start), "[")
+        yield Edit(Span(span.end, span.end), "]")
     yield from _unused(fact, tree, ctx)
 
 
@@ -92,6 +100,14 @@ def _given(fact: Standalone, ctx: Context) -> Iterator[tuple[ast.expr, str]]:
         match inner:
             case ast.Call(func=ast.Attribute(attr="append"), args=[one]) if _is_message(one, ctx):
                 yield one, "`PromptMessage`"
+
+
+def _is_alone(node: ast.expr, ctx: Context) -> bool:
+    """Whether it is returned itself, where fastmcp takes a list, or a text."""
+    above = ctx.module.parents.get(node)
+    while isinstance(above, ast.IfExp):
+        above = ctx.module.parents.get(above)
+    return isinstance(above, ast.Return)
 
 
 def _function(fact: Standalone, ctx: Context) -> ast.FunctionDef | ast.AsyncFunctionDef | None:

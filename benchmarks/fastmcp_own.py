@@ -1,0 +1,149 @@
+"""What fastmcp 4 answers otherwise by itself, also with code that it takes as it is: `tests/test_fastmcp_benchmark.py` proves each kind.
+
+Every kind is read from the difference alone, so that nothing else passes for it: what a list says more of a tool has to be
+made from its name or its docstring, and a code has to go where the specification puts it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+_WORDS = re.compile(r"list of tools\.result\.tools\[([^]]+)\]\.title: nothing -> (\".*\")")
+_CUT = re.compile(
+    r"(list of (?:tools|prompts)\.result\.(?:tools|prompts)\[[^]]+\]|\[\"prompt\", .*\]: result)\.description: (.*)", re.DOTALL
+)
+_PARAMETER = re.compile(
+    r"(list of (?:tools|prompts)\.result\.(?:tools|prompts)\[[^]]+\])"
+    r"\.(?:inputSchema\.properties\.[\w-]+|arguments\[[^]]+\])\.description: nothing -> \".*\"",
+    re.DOTALL,
+)
+_TEXT = re.compile(r"\[\"(?:read|call)\", .*\]: result\.contents?\[\d+\]\.text: (.*)", re.DOTALL)
+_TOOLS = re.compile(
+    r"list of tools\.result\.tools\[[^]]+\]\.(?:"
+    r"inputSchema\.additionalProperties: nothing -> false|"
+    r"inputSchema\.properties\.[^:]*\.title: \".*\" -> nothing|"
+    r'outputSchema\.description: "Generic wrapper for non-object return types\." -> nothing|'
+    # What an API description gives as an example, and what its results are wrapped in when nobody checks them.
+    r"inputSchema\.properties\.[^:]*\.example: nothing -> .*|"
+    r"outputSchema\.properties: nothing -> \{\"result\": \{\}\}|"
+    # Before 2.10 no result had a structure.
+    r"outputSchema: nothing -> \{.*\}|"
+    # What the specification has no annotation of.
+    r"annotations\.(?!(?:title|readOnlyHint|destructiveHint|idempotentHint|openWorldHint):)\w+: .* -> nothing)",
+    re.DOTALL,
+)
+_STRUCTURED = re.compile(r"\[\"call\", .*\]: result\.structuredContent: nothing -> \{.*\}", re.DOTALL)
+# Releases before 2.12 leave the check of arguments to the SDK.
+_CHECKED = re.compile(
+    r"\[\"call\", .*\]: result\.content\[0\]\.text: \"Input validation error: .*\" -> \"\d+ validation errors? for call\[.*", re.DOTALL
+)
+_ARGUMENT = re.compile(
+    r"list of prompts\.result\.prompts\[[^]]+\]\.arguments\[[^]]+\]\.description: "
+    r'".*Provide as a JSON string matching the following schema: .*-> ".*Provide a value matching the following JSON schema: .*',
+    re.DOTALL,
+)
+# An error of the protocol, and what its code, message and data become.
+_ERROR = re.compile(r"(\[\"(read|prompt|call)\", .*\]): error\.(code|message|data): (.*)", re.DOTALL)
+_CODES = {"read": {"0 -> -32602", "0 -> -32603", "-32002 -> -32602"}, "prompt": {"0 -> -32602", "0 -> -32603"}, "call": set[str]()}
+_MESSAGES = (
+    r"\"(?:Resource not found: )?Unknown resource: '?(?P<uri>[^']*)'?\" -> \"Resource not found: '(?P=uri)'\"",
+    r"\"Error reading resource (?:from template )?(?:AnyUrl\()?(?P<name>'[^']*')\)?: (?P<why>.*)\""
+    r" -> \"Error reading resource (?P=name): (?P=why)\"",
+    r"\"Unknown prompt: (?P<name>[^']*)\" -> \"Unknown prompt: '(?P=name)'\"",
+    r"\"Error rendering prompt '[^']*': (?P<why>.*)\" -> \"(?P=why)\"",
+    r"\"(?:Error rendering prompt '[^']*': )?Could not convert argument (?P<which>'[^']*') with .*\""
+    r" -> \"Could not convert argument (?P=which) with .*\"",
+    # The older one says nothing of why.
+    r"\"Error rendering prompt [^ :]*\.\" -> \".*\"",
+)
+_UNKNOWN = re.compile(r"\[\"call\", .*\]: result\.content\[0\]\.text: \"Unknown tool: (?P<name>[^']*)\" -> \"Unknown tool: '(?P=name)'\"")
+# A result that is not what its schema says: the server told it before, and now the client does.
+_UNCHECKED = re.compile(r"(\[\"call\", .*\]): result: \{.*\"Output validation error: .*\} -> nothing", re.DOTALL)
+_REFUSED = re.compile(r"(\[\"call\", .*\]): raised: nothing -> \"RuntimeError: Invalid structured content returned by tool .*\"", re.DOTALL)
+# Where an API could not be asked, the kind of failure is not told any more.
+_REQUEST = re.compile(
+    r"\[\"call\", .*\]: result\.content\[0\]\.text: "
+    r"\"(?P<tool>Error calling tool '[^']*': )Request error \(\w+\): (?P<why>.*)\" -> \"(?P=tool)(?P=why)\"",
+    re.DOTALL,
+)
+
+
+def own(differs: Sequence[str]) -> Iterator[str]:
+    """Those of the differences that fastmcp 4 makes by itself."""
+    cut = {found[1] for found in map(_CUT.fullmatch, differs) if found and _is_cut(found[2])}
+    coded = {found[1] for found in map(_ERROR.fullmatch, differs) if found and found[3] == "code" and found[4] in _CODES[found[2]]}
+    unchecked = {found[1] for found in map(_UNCHECKED.fullmatch, differs) if found}
+    unchecked &= {found[1] for found in map(_REFUSED.fullmatch, differs) if found}
+    for difference in differs:
+        if (
+            _is_titled(difference)
+            or _TOOLS.fullmatch(difference)
+            or _STRUCTURED.fullmatch(difference)
+            or _CHECKED.fullmatch(difference)
+            or _ARGUMENT.fullmatch(difference)
+            or _UNKNOWN.fullmatch(difference)
+            or _REQUEST.fullmatch(difference)
+            or ((found := _UNCHECKED.fullmatch(difference) or _REFUSED.fullmatch(difference)) and found[1] in unchecked)
+            or ((found := _CUT.fullmatch(difference)) and found[1] in cut)
+            or ((found := _PARAMETER.fullmatch(difference)) and found[1] in cut)
+            or ((found := _TEXT.fullmatch(difference)) and _is_same_json(found[1]))
+            or ((found := _ERROR.fullmatch(difference)) and _is_told_better(found, coded))
+        ):
+            yield difference
+
+
+def inlined(value: Any, defined: Mapping[str, Any] | None = None) -> Any:
+    """Schemas without names for their parts, as fastmcp lists them since 3."""
+    if isinstance(value, list):
+        return [inlined(inner, defined) for inner in value]
+    if not isinstance(value, dict):
+        return value
+    parts = value.get("$defs")
+    if isinstance(parts, dict):
+        defined = {**(defined or {}), **parts}
+    name = str(value.get("$ref", "")).removeprefix("#/$defs/")
+    if defined and name in defined:
+        # A part that holds itself stays a name further in.
+        rest = {key: part for key, part in defined.items() if key != name}
+        return inlined({**defined[name], **{key: inner for key, inner in value.items() if key != "$ref"}}, rest)
+    return {key: inlined(inner, defined) for key, inner in value.items() if key != "$defs"}
+
+
+def _is_titled(difference: str) -> bool:
+    """A title that is the name of the tool, in words."""
+    found = _WORDS.fullmatch(difference)
+    return found is not None and json.loads(found[2]) == found[1].replace("_", " ").replace("-", " ").title()
+
+
+def _is_cut(change: str) -> bool:
+    """A description that lost its end, for what a docstring says of parameters is told where they are."""
+    before, _, after = change.partition(" -> ")
+    # Of a long text only the beginning is sure.
+    old, new = (text.removesuffix('"').partition(" ... ")[0] for text in (before, after))
+    return len(new) > 1 and (old.startswith(new) or new.startswith(old))
+
+
+def _is_same_json(change: str) -> bool:
+    """A JSON text with other blanks; the middle of a long one is not known."""
+    before, _, after = change.partition(" -> ")
+    if " ... " in before and " ... " in after:
+        bare = [re.sub(r"\\n|\s", "", text) for text in (before, after)]
+        return bare[0][:60] == bare[1][:60] and bare[0][-20:] == bare[1][-20:] and bare[0].startswith(('"[', '"{'))
+    try:
+        one, two = (json.loads(json.loads(text)) for text in (before, after))
+    except ValueError:
+        return False
+    return bool(one == two)
+
+
+def _is_told_better(found: re.Match[str], coded: set[str]) -> bool:
+    step, _, part, change = found.groups()
+    match part:
+        case "code":
+            return step in coded
+        case "data":
+            return step in coded and re.fullmatch(r"nothing -> \{\"uri\": \".*\"\}", change) is not None
+    return step in coded and any(re.fullmatch(message, change, re.DOTALL) for message in _MESSAGES)
