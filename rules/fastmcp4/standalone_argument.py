@@ -1,9 +1,9 @@
-"""A keyword that `fastmcp` 4 knows by another name, or not at all."""
+"""An argument that `fastmcp` 4 knows by another name or at another place, or not at all."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from ...facts.model import Standalone, SymbolUse
@@ -35,19 +35,25 @@ def check(fact: Standalone, ctx: Context) -> Iterator[Finding]:
     node = ctx.module.at(fact.span)
     if fact.use is not SymbolUse.CALL or not isinstance(node, ast.Call):
         return
-    for change in _changes(fact, node, ctx):
+    for argument, name in _by_place(fact, node, ctx):
+        if any(change.hint for change in _changes(fact, [ast.keyword(name, argument)], ctx)):
+            continue
+        message = f"`{name}` of `{fact.key}` has to be given by its name"
+        yield ctx.finding(fact, Applicability.SAFE if fact.sure else Applicability.UNSAFE, message=message, span=ctx.module.span(argument))
+    words = [*node.keywords, *(ast.keyword(name, argument) for argument, name in _by_place(fact, node, ctx))]
+    for change in _changes(fact, words, ctx):
         old = change.word.arg
         if change.hint:
             hint = ctx.entry.hints[change.hint].format(
                 server=_server(node, ctx), value=ctx.module.text(change.word.value), first=_first(node, ctx)
             )
-            yield ctx.finding(fact, message=f"fastmcp 4 takes no `{old}` here", span=ctx.module.span(change.word), hint=hint)
+            yield ctx.finding(fact, message=f"fastmcp 4 takes no `{old}` here", span=_span(change.word, ctx), hint=hint)
         elif change.below or change.left:
             hints, statement = ctx.entry.hints, " ".join(change.below.split())
             hint = hints["below"].format(statement=statement) if statement else hints["left_out"]
             message = f"fastmcp 4 takes no `{old}` here"
-            yield ctx.finding(fact, Applicability.SAFE, message=message, span=ctx.module.span(change.word), hint=hint)
-        else:
+            yield ctx.finding(fact, Applicability.SAFE, message=message, span=_span(change.word, ctx), hint=hint)
+        elif change.word in node.keywords:
             what = f"is `{change.new}` now" if change.new else "is not taken any more"
             message = f"`{old}` of `{fact.key}` {what}"
             # An object that may be something else as well may want the old name.
@@ -58,7 +64,10 @@ def fix(fact: Standalone, tree: Tree, ctx: Context) -> Iterator[Edit | Import]:
     call, node = calls.at(tree, fact.span), ctx.module.at(fact.span)
     if call is None or not isinstance(node, ast.Call):
         return
-    found = [change for change in _changes(fact, node, ctx) if not change.hint]
+    by_place = [name for _, name in _by_place(fact, node, ctx)]
+    for place, name in enumerate(by_place, start=len(node.args) - len(by_place)):
+        yield calls.named(tree, call.args[place], name)
+    found = [change for change in _changes(fact, node.keywords, ctx) if not change.hint]
     for change in found:
         argument = calls.keyword(call, change.word.arg or "")
         if argument is not None and change.new:
@@ -81,16 +90,32 @@ def fix(fact: Standalone, tree: Tree, ctx: Context) -> Iterator[Edit | Import]:
         yield edit._replace(text=lines.block(ctx.module.source, nested) + edit.text)
 
 
-def _changes(fact: Standalone, node: ast.Call, ctx: Context) -> Iterator[Change]:
-    given = {word.arg for word in node.keywords}
-    for word in node.keywords:
+def _by_place(fact: Standalone, node: ast.Call, ctx: Context) -> Iterator[tuple[ast.expr, str]]:
+    """Arguments whose place means something else in release 4, or nothing, with the names that they had."""
+    for places in ctx.entry.data["places"]:
+        key, stays, *names = places.split()
+        first = int(stays)
+        given = {word.arg for word in node.keywords}
+        fits = len(node.args) <= first + len(names) and not given & {None, *names[: max(0, len(node.args) - first)]}
+        if key == fact.key and fits and not any(isinstance(one, ast.Starred) for one in node.args):
+            yield from zip(node.args[first:], names, strict=False)
+
+
+def _span(word: ast.keyword, ctx: Context) -> Span:
+    """Where an argument stands, with its name if it is given one."""
+    return ctx.module.span(word if hasattr(word, "lineno") else word.value)
+
+
+def _changes(fact: Standalone, words: Sequence[ast.keyword], ctx: Context) -> Iterator[Change]:
+    given = {word.arg for word in words}
+    for word in words:
         for change in ctx.entry.data.get(str(fact.key).removesuffix(".__init__"), ()):
             left, arrow, new = change.partition("->")
             name, _, rest = left.partition(" ")
             if name != word.arg:
                 continue
             if not arrow:
-                yield _told(fact, node, word, rest.strip(" ?"), ctx)
+                yield _told(fact, word, rest.strip(" ?"), ctx)
             elif new.strip() and new.strip() not in given:
                 yield Change(word, new.strip())
             elif not new.strip() and ast.unparse(word.value) == rest.strip(" ="):
@@ -100,13 +125,16 @@ def _changes(fact: Standalone, node: ast.Call, ctx: Context) -> Iterator[Change]
             break
 
 
-def _told(fact: Standalone, node: ast.Call, word: ast.keyword, hint: str, ctx: Context) -> Change:
+def _told(fact: Standalone, word: ast.keyword, hint: str, ctx: Context) -> Change:
     """What is written in place of a keyword that nothing takes, where that is sure; otherwise a hint."""
-    if fact.sure and hint in ("include_tags", "exclude_tags") and (below := hiding.tags(node, word, ctx)):
+    node = ctx.module.at(fact.span)
+    if not fact.sure or not isinstance(node, ast.Call) or word not in node.keywords:
+        return Change(word, "", hint)
+    if hint in ("include_tags", "exclude_tags") and (below := hiding.tags(node, word, ctx)):
         return Change(word, "", below=below)
-    if fact.sure and hint == "enabled" and str(fact.key).startswith("fastmcp.FastMCP.") and (below := hiding.component(node, word, ctx)):
+    if hint == "enabled" and str(fact.key).startswith("fastmcp.FastMCP.") and (below := hiding.component(node, word, ctx)):
         return Change(word, "", below=below)
-    if fact.sure and hint == "exclude_args" and (left := hiding.left_out(node, word, ctx)):
+    if hint == "exclude_args" and (left := hiding.left_out(node, word, ctx)):
         return Change(word, "", left=(*left,))
     return Change(word, "", hint)
 

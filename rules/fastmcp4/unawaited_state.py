@@ -45,11 +45,15 @@ def _is_waited_for(node: ast.Call, ctx: Context) -> bool:
 
 
 def _may_wait(node: ast.Call, ctx: Context) -> bool:
+    inner: ast.AST = node
     for above in ctx.module.around(node):
-        if isinstance(above, ast.AsyncFunctionDef):
+        # Defaults and decorators run where the function is made.
+        is_inside = not isinstance(above, ast.AsyncFunctionDef | ast.FunctionDef) or inner in above.body
+        if isinstance(above, ast.AsyncFunctionDef) and is_inside:
             return True
-        if isinstance(above, ast.FunctionDef | ast.Lambda | ast.ClassDef):
+        if isinstance(above, ast.FunctionDef | ast.Lambda | ast.ClassDef) and is_inside:
             return False
         if isinstance(above, ast.GeneratorExp):
             return False
+        inner = above
     return False
