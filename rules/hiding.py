@@ -54,7 +54,7 @@ def component(node: ast.Call, word: ast.keyword, ctx: Context) -> str:
         return text
     # None was as good as True.
     if isinstance(word.value, ast.Name) and _is_bool(word.value, ctx):
-        return f"if not {word.value.id}:\n{lines.step_of(ctx.module)}{text}"
+        return f"if not {word.value.id}:\n{_step(function, ctx)}{text}"
     return ""
 
 
@@ -87,6 +87,13 @@ def below(node: ast.Call, ctx: Context) -> ast.stmt | None:
     before = source.utf8[lines.line_start(source, span.start) : span.start]
     after = source.utf8[span.end : lines.next_line(source, span.end)].strip()
     return statement if not before.strip() and (not after or after.startswith(b"#")) else None
+
+
+def _step(function: Def, ctx: Context) -> str:
+    """One level of indentation, as the function has it."""
+    source = ctx.module.source
+    outer, inner = (lines.indent_of(source, ctx.module.span(node).start) for node in (function, function.body[0]))
+    return inner.removeprefix(outer) or "    "
 
 
 def _made(node: ast.Call, ctx: Context) -> str:
