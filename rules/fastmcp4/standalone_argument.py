@@ -7,21 +7,28 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from ...facts.model import Standalone, SymbolUse
-from ...rewrite import calls
+from ...rewrite import calls, lines
 from ...rewrite.edits import Edit
-from ...rule import Applicability, Context, Finding
+from ...rule import Applicability, Context, Finding, Import
+from ...sdk.modules import Def
 from ...source import Span
+from .. import hiding
 
 if TYPE_CHECKING:
     from ...rewrite.tree import Tree
 
 
 class Change(NamedTuple):
-    """What becomes of one keyword: its new name, or "" where it goes, or the word of the hint for a human."""
+    """What becomes of one keyword: its new name, or "" where it goes, or the word of the hint for a human.
+
+    Where it goes, a statement below may say what it said, or the parameters that it left out.
+    """
 
     word: ast.keyword
     new: str
     hint: str = ""
+    below: str = ""
+    left: tuple[hiding.Left, ...] = ()
 
 
 def check(fact: Standalone, ctx: Context) -> Iterator[Finding]:
@@ -41,6 +48,11 @@ def check(fact: Standalone, ctx: Context) -> Iterator[Finding]:
                 server=_server(node, ctx), value=ctx.module.text(change.word.value), first=_first(node, ctx)
             )
             yield ctx.finding(fact, message=f"fastmcp 4 takes no `{old}` here", span=_span(change.word, ctx), hint=hint)
+        elif change.below or change.left:
+            hints, statement = ctx.entry.hints, " ".join(change.below.split())
+            hint = hints["below"].format(statement=statement) if statement else hints["left_out"]
+            message = f"fastmcp 4 takes no `{old}` here"
+            yield ctx.finding(fact, Applicability.SAFE, message=message, span=_span(change.word, ctx), hint=hint)
         elif change.word in node.keywords:
             what = f"is `{change.new}` now" if change.new else "is not taken any more"
             message = f"`{old}` of `{fact.key}` {what}"
@@ -48,7 +60,7 @@ def check(fact: Standalone, ctx: Context) -> Iterator[Finding]:
             yield ctx.finding(fact, Applicability.SAFE if fact.sure else Applicability.UNSAFE, message=message)
 
 
-def fix(fact: Standalone, tree: Tree, ctx: Context) -> Iterator[Edit]:
+def fix(fact: Standalone, tree: Tree, ctx: Context) -> Iterator[Edit | Import]:
     call, node = calls.at(tree, fact.span), ctx.module.at(fact.span)
     if call is None or not isinstance(node, ast.Call):
         return
@@ -62,6 +74,20 @@ def fix(fact: Standalone, tree: Tree, ctx: Context) -> Iterator[Edit]:
             yield calls.renamed(tree, argument, change.new)
     gone = [calls.keyword(call, change.word.arg or "") for change in found if not change.new]
     yield from calls.drop(tree, call, [argument for argument in gone if argument is not None])
+    for left in (left for change in found for left in change.left):
+        span = ctx.module.span(left.annotation)
+        yield Edit(Span(span.start, span.start), "Annotated[")
+        yield Edit(Span(span.end, span.end), f", Depends(lambda: {left.default})]")
+        yield Import("typing", "Annotated")
+        yield Import("fastmcp.dependencies", "Depends")
+    # What is hidden is so whatever was enabled, so that it comes last.
+    hiding_last = sorted((change for change in found if change.below), key=lambda change: change.below, reverse=True)
+    texts = [f"{change.below}{_remark(change.word, ctx)}\n" for change in hiding_last]
+    statement = ctx.module.statement(node)
+    if texts and statement is not None:
+        nested = "" if not isinstance(statement, Def) else "\n" if statement.col_offset else "\n\n"
+        edit = lines.below(ctx.module, statement, "".join(texts))
+        yield edit._replace(text=lines.block(ctx.module.source, nested) + edit.text)
 
 
 def _by_place(fact: Standalone, node: ast.Call, ctx: Context) -> Iterator[tuple[ast.expr, str]]:
@@ -89,7 +115,7 @@ def _changes(fact: Standalone, words: Sequence[ast.keyword], ctx: Context) -> It
             if name != word.arg:
                 continue
             if not arrow:
-                yield Change(word, "", rest.strip(" ?"))
+                yield _told(fact, word, rest.strip(" ?"), ctx)
             elif new.strip() and new.strip() not in given:
                 yield Change(word, new.strip())
             elif not new.strip() and ast.unparse(word.value) == rest.strip(" ="):
@@ -97,6 +123,27 @@ def _changes(fact: Standalone, words: Sequence[ast.keyword], ctx: Context) -> It
             else:
                 continue
             break
+
+
+def _told(fact: Standalone, word: ast.keyword, hint: str, ctx: Context) -> Change:
+    """What is written in place of a keyword that nothing takes, where that is sure; otherwise a hint."""
+    node = ctx.module.at(fact.span)
+    if not fact.sure or not isinstance(node, ast.Call) or word not in node.keywords:
+        return Change(word, "", hint)
+    if hint in ("include_tags", "exclude_tags") and (below := hiding.tags(node, word, ctx)):
+        return Change(word, "", below=below)
+    if hint == "enabled" and str(fact.key).startswith("fastmcp.FastMCP.") and (below := hiding.component(node, word, ctx)):
+        return Change(word, "", below=below)
+    if hint == "exclude_args" and (left := hiding.left_out(node, word, ctx)):
+        return Change(word, "", left=(*left,))
+    return Change(word, "", hint)
+
+
+def _remark(word: ast.keyword, ctx: Context) -> str:
+    """The comment at the end of the line of an argument, which goes where the argument goes."""
+    source, end = ctx.module.source, ctx.module.span(word).end
+    rest = source.utf8[end : lines.next_line(source, end)].decode("utf-8").strip().removeprefix(",").strip()
+    return f"  {rest}" if rest.startswith("#") else ""
 
 
 def _server(node: ast.Call, ctx: Context) -> str:
