@@ -10,6 +10,7 @@ from ...facts.model import Standalone, SymbolUse
 from ...rewrite import calls
 from ...rewrite.edits import Edit
 from ...rule import Applicability, Context, Finding
+from ...sdk.types import Instance
 
 if TYPE_CHECKING:
     from ...rewrite.tree import Tree
@@ -27,6 +28,9 @@ def check(fact: Standalone, ctx: Context) -> Iterator[Finding]:
     node = ctx.module.at(fact.span)
     if fact.use is not SymbolUse.CALL or not isinstance(node, ast.Call):
         return
+    if _is_prefix_first(fact, node, ctx):
+        message = "`mount()` takes the server first, and what its names begin with second"
+        yield ctx.finding(fact, Applicability.SAFE if _swapped(node, ctx) else Applicability.MANUAL, message=message, hint=ctx.entry.hints["order"])
     for change in _changes(fact, node, ctx):
         old = change.word.arg
         if change.hint:
@@ -45,6 +49,8 @@ def fix(fact: Standalone, tree: Tree, ctx: Context) -> Iterator[Edit]:
     call, node = calls.at(tree, fact.span), ctx.module.at(fact.span)
     if call is None or not isinstance(node, ast.Call):
         return
+    if _is_prefix_first(fact, node, ctx):
+        yield from _swapped(node, ctx)
     found = [change for change in _changes(fact, node, ctx) if not change.hint]
     for change in found:
         argument = calls.keyword(call, change.word.arg or "")
@@ -71,6 +77,26 @@ def _changes(fact: Standalone, node: ast.Call, ctx: Context) -> Iterator[Change]
             else:
                 continue
             break
+
+
+def _is_prefix_first(fact: Standalone, node: ast.Call, ctx: Context) -> bool:
+    """`mount("prefix", server)`, as releases before 2.9 had it; those until 2.14 turn it round."""
+    if fact.key != "fastmcp.FastMCP.mount" or not node.args or not fact.sure:
+        return False
+    known = ctx.sdk.type(node.args[0], ctx.module)
+    text = isinstance(node.args[0], ast.Constant | ast.JoinedStr) or (isinstance(known, Instance) and known.name == "str")
+    return text and (len(node.args) > 1 or any(word.arg == "server" for word in node.keywords))
+
+
+def _swapped(node: ast.Call, ctx: Context) -> list[Edit]:
+    """The two in their new order; nothing where they are not plain arguments."""
+    if len(node.args) != 2 or any(isinstance(one, ast.Starred) for one in node.args):
+        return []
+    if any(word.arg in (None, "server", "prefix", "namespace") for word in node.keywords):
+        return []
+    first, second = node.args
+    text = ctx.module.text
+    return [Edit(ctx.module.span(first), text(second)), Edit(ctx.module.span(second), text(first))]
 
 
 def _server(node: ast.Call, ctx: Context) -> str:
