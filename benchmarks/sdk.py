@@ -53,6 +53,7 @@ SCRIPTS: dict[str, tuple[str, ...]] = {"imports": ("importing.py",), "session": 
 HIDES = "MCP515"  # the rule that names servers whose tools let exceptions out
 PRINTS = "MCP591"  # the rule that names prints that reach the client
 HOOKS = "MCP630"  # the rule that names what a server class overrides in vain
+DESCRIBED = "MCP632"  # the rule that names servers made of the description of an API, by a release with another parser
 BLOCKS = "MCP706"  # the rule that names packages which need the older release
 LIMITS = {"session": 300, "imports": 1500, "tests": 900}
 
@@ -455,10 +456,14 @@ def _is_spoken_of(difference: str, findings: Sequence[Mapping[str, Any]], projec
     if difference.startswith("no session: "):
         words = {word for word in re.findall(r"[\w.]+", re.sub(r"^no session: \w+: ", "", difference)) if len(word) > 3}
         return any(words & {*re.findall(r"`(?:[\w.]*\.)?(\w+)(?:\(\))?`", finding["message"])} for finding in findings)
+    described = any(finding["rule"] == DESCRIBED for finding in findings)
     asked = re.match(r'list of \w+\.result\.\w+\[([^]]+)\]|\["\w+", "([^"]+)"', difference)
     if asked is None:
-        return False
+        return described and re.fullmatch(r"list of \w+\.result\.\w+: in another order|server name: .*", difference) is not None
     name = asked[1] or asked[2]
+    # What no function of the project answers is made of the description.
+    if described and not [*_answering(name, project)]:
+        return True
     if difference.startswith("list of ") and any(finding["rule"] == HOOKS for finding in findings):
         return True
     return any(
