@@ -23,6 +23,7 @@ _META = "mcp.types.RequestParams.Meta"
 _METAS = (_META, "mcp.types.NotificationParams.Meta")
 # What it is where the context of the request has its newer name already.
 _DICT = "mcp.types.RequestParamsMeta"
+_RESERVED = "io.modelcontextprotocol/"
 _OF_MODELS = frozenset({"model_dump", "model_dump_json", "model_copy", "dict", "json"})
 _OF_DICTS = frozenset({"get", "items", "keys", "values", "pop", "update", "setdefault", "copy", "clear", "popitem"})
 
@@ -132,12 +133,11 @@ def _dumped(node: ast.Attribute, ctx: Context) -> Iterator[Edit]:
     given = {word.arg: word.value.value for word in call.keywords if isinstance(word.value, ast.Constant)}
     if len(given) != len(call.keywords) or not given.keys() <= {"mode", "by_alias", "exclude_unset", "exclude_none"}:
         return
-    if given.get("exclude_none"):
-        text = f"{{key: value for key, value in {subject}.items() if value is not None}}"
-    elif given.get("exclude_unset"):
-        text = f"{{**{subject}}}"
-    else:
-        text = f'{{"progressToken": None, **{subject}}}'
+    # Clients of the revision say there what they are; nothing of that was in it before.
+    wanted = f'not key.startswith("{_RESERVED}")' + (" and value is not None" if given.get("exclude_none") else "")
+    text = f"{{key: value for key, value in {subject}.items() if {wanted}}}"
+    if not given.get("exclude_none") and not given.get("exclude_unset"):
+        text = f'{{"progressToken": None, **{text}}}'
     yield Edit(ctx.module.span(call), text)
 
 
