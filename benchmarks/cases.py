@@ -100,7 +100,7 @@ class Bench:
         wanted = list(_wanted(folder / "expect.md"))
         self._look(case, project, wanted)
         if not self.itself:
-            self._run("fix", ".", cwd=project)
+            self._run("fix", "--docs", ".", cwd=project)
         case.changed = [
             path.relative_to(project).as_posix() for path in sorted(project.rglob("*")) if path.is_file() and _is_new(path, project, folder)
         ]

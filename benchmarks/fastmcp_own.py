@@ -65,8 +65,8 @@ _UNCHECKED = re.compile(r"(\[\"call\", .*\]): result: \{.*\"Output validation er
 _REFUSED = re.compile(r"(\[\"call\", .*\]): raised: nothing -> \"RuntimeError: Invalid structured content returned by tool .*\"", re.DOTALL)
 # A result of the wrong kind is told as it is printed, and an object of the SDK is printed with its newer names.
 _PRINTED = re.compile(
-    r"\[\"call\", .*\]: result\.content\[0\]\.text: \"(?P<begins>Error calling tool '[^']*': structured_content must be a dict or None\. Got "
-    r"list: \[\{).*(?P<ends> based on their output_schema\.)\" -> \"(?P=begins).*(?P=ends)\"",
+    r"\[\"call\", .*\]: result\.content\[0\]\.text: \"(?P<begins>Error calling tool '[^']*': structured_content must be a dict "
+    r"or None\. Got list: \[\{).*(?P<ends> based on their output_schema\.)\" -> \"(?P=begins).*(?P=ends)\"",
     re.DOTALL,
 )
 # Where an API could not be asked, the kind of failure is not told any more.

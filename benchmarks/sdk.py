@@ -419,7 +419,8 @@ def _differing(before: Mapping[str, Any], after: Mapping[str, Any], same: Callab
         now = after["lists"][what]
         yield from differences(*((same(answer), same(now)) if same else (answer, now)), f"list of {what}")
     for step, answer in before["answers"].items():
-        yield from (f"{step}: {told}" for told in differences(*(_ordered(one) if same else one for one in (answer, after["answers"].get(step)))))
+        now = after["answers"].get(step)
+        yield from (f"{step}: {told}" for told in differences(*((_ordered(answer), _ordered(now)) if same else (answer, now))))
 
 
 def _ordered(value: Any) -> Any:
@@ -475,8 +476,8 @@ def _is_spoken_of(difference: str, findings: Sequence[Mapping[str, Any]], projec
     if asked is None:
         return described and re.fullmatch(r"list of \w+\.result\.\w+: in another order|server name: .*", difference) is not None
     name = asked[1] or asked[2]
-    # What no function of the project answers is made of the description.
-    if described and not [*_answering(name, project)]:
+    # What no function of the project answers is made of the description, as is what has the name that FastAPI gives.
+    if described and (re.search(r"_(?:get|post|put|patch|delete)$", name) or not [*_answering(name, project)]):
         return True
     if difference.startswith("list of ") and any(finding["rule"] == HOOKS for finding in findings):
         return True

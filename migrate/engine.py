@@ -700,8 +700,7 @@ class _Fixing:
         """Leaves out again what was taken in and has not changed: nothing is to be said about it."""
         same = {path for path, file in self.taken_in.items() if self.project.files[path].source.text == file.source.text}
         if same:
-            kept = {path: file for path, file in self.project.files.items() if path not in same}
-            self.project = Project(kept, self.project.packages, self.project.manifests, before=self.project.sdk, keeps=self.project.keeps)
+            self.project = self.project.without(same)
 
     def _unused(self, file: FileFacts) -> list[_Group]:
         from .rewrite.sweep import sweep
@@ -770,11 +769,12 @@ class _Fixing:
         needless = {path for path in self.created if self.wanted_by[path] <= taken_back}
         self.created -= needless
         files = {**self.project.files, **{path: self.start.files[path] for path in taken_back}}
-        self.project = Project.link(
-            (file for path, file in files.items() if path not in needless),
+        self.project = Project(
+            {path: file for path, file in files.items() if path not in needless},
             self.project.packages,
             self.project.manifests,
-            self.project.outside,
+            outside=self.project.outside,
+            begun=self.project.begun,
             keeps=self.project.keeps,
         )
 

@@ -26,7 +26,7 @@ def foretold(findings: Sequence[Finding], project: Project, find: Find, entries:
     made = [finding for finding in wirings if finding.applicability is _SAFE]
     blocked = [finding for finding in wirings if finding.applicability is not _SAFE]
     # A boundary changes nothing about uses of the SDK: asking their rules twice more would be a third of the cost.
-    apart = frozenset(entry.id for entry in entries.values() if not entry.match.keys().isdisjoint(("Symbol", "Standalone")))
+    apart = frozenset(entry.id for entry in entries.values() if entry.is_of_sdk)
     with_fix = _left(project, made, find, apart) if made else None
     with_all = _left(project, wirings, find, apart) if blocked else None
 

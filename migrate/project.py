@@ -182,6 +182,11 @@ class Project:
         files = {**self.files, **{file.source.path: file for file in changed}}
         return Project(files, self.packages, self.manifests, outside=self.outside, before=self.sdk, begun=self.begun, keeps=self.keeps)
 
+    def without(self, paths: Collection[str]) -> Project:
+        """The project without some files of code."""
+        files = {path: file for path, file in self.files.items() if path not in paths}
+        return Project(files, self.packages, self.manifests, outside=self.outside, before=self.sdk, begun=self.begun, keeps=self.keeps)
+
     def module(self, name: str, importer: str = "") -> FileFacts | None:
         """The file that `import name` in `importer` (a path) reaches; the nearest one where several fit."""
         found = self._modules.get(name, ())

@@ -11,6 +11,7 @@ from enum import Enum
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from .facts.code import last
 from .facts.mask import parse
 from .facts.model import Dispatcher, FileFacts, Route, Send
 from .project import Project, module_name
@@ -25,6 +26,8 @@ _NO_COMMAND = "<the command that runs this server>"
 _NO_PORT = "<the command that runs this server on port {port}>"
 _NO_TRANSPORT = "<--stdio or --start, with the command that runs this server>"
 
+# What servers stand on whose earlier revisions need another release of it.
+_OLDER = {"mcp.server": "mcp 1", "fastmcp": "the fastmcp that it was written for"}
 _SERVER_IMPORTS = ("mcp.server", "fastmcp.FastMCP")
 _CLIENT_IMPORTS = ("mcp.client", "mcp.ClientSession", "mcp.ClientSessionGroup", "mcp.Client", "mcp.stdio_client", "fastmcp.Client")
 _CLIENT_SENDS = frozenset(
@@ -61,7 +64,7 @@ class Proof:
 
     kind: Kind
     options: tuple[str, ...] = ()
-    sdk: bool = False  # whether the official SDK runs it, so that an earlier revision needs another environment
+    older: str = ""  # what an environment has to have that an earlier revision runs in, where it needs another one
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,9 +108,9 @@ def proof(project: Project, paths: Iterable[str], base: str, folder: Path, *, si
     if not servers:
         return Proof(Kind.CLIENT) if clients else None
     kind = Kind.BOTH if any(file not in servers for file in clients) else Kind.SERVER
-    sdk = any(_imports(file, ("mcp.server",)) for file in servers)
+    older = next((what for name, what in _OLDER.items() if any(_imports(file, (name,)) for file in servers)), "")
     package = _Package(project, base, folder)
-    return Proof(kind, tuple(_options(package, servers, [*servers, *_runners(package, servers, files), *silent])), sdk)
+    return Proof(kind, tuple(_options(package, servers, [*servers, *_runners(package, servers, files), *silent])), older)
 
 
 def _runners(package: _Package, servers: list[FileFacts], files: list[FileFacts]) -> Iterator[FileFacts]:
@@ -232,8 +235,7 @@ def _is_of_server(call: ast.Call, file: FileFacts, project: Project) -> bool:
 
 
 def _called(call: ast.expr) -> str:
-    func = call.func if isinstance(call, ast.Call) else call
-    return func.attr if isinstance(func, ast.Attribute) else func.id if isinstance(func, ast.Name) else ""
+    return last(call.func if isinstance(call, ast.Call) else call)
 
 
 def _run(package: _Package, mains: list[str], servers: list[FileFacts]) -> str:

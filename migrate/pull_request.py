@@ -6,10 +6,9 @@ import contextlib
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from importlib import resources
 from pathlib import Path, PurePosixPath
 
-from . import discover, proving, runtime, series
+from . import discover, inline, proving, series
 from .commits import RULES, Commit, Series
 from .engine import Fixed
 from .facts.model import FileFacts
@@ -23,7 +22,6 @@ from .sieve import Sifted
 from .source import decode
 from .units import Part, Unit, units
 
-_OWN = frozenset(file.name for file in resources.files(runtime).iterdir() if file.name.startswith("mcp_"))  # what `fix` has written
 _MANY = 4  # packages that the subject of a commit does not name any more
 
 
@@ -70,14 +68,14 @@ class Made:
         run = self.run
         packages: defaultdict[str, list[str]] = defaultdict(list)
         for path in self.after.project.files:
-            if run.may_write(path) and path not in self.fixed.created and PurePosixPath(path).name not in _OWN:
+            if run.may_write(path) and path not in self.fixed.created and PurePosixPath(path).name not in inline.MODULES:
                 packages[run.packages.of(path)].append(path)
         for base, paths in sorted(packages.items()):
             found = proving.proof(self.after.project, paths, base, Path(run.location(base)), silent=self._mains(base))
             if found is not None:
                 era = run.era_at(f"{base}/_" if base else "_")
                 folder = run.relative(base) if base else ""
-                yield Proof(folder, era, found.kind.serves, found.kind.asks, found.options, found.sdk)
+                yield Proof(folder, era, found.kind.serves, found.kind.asks, found.options, found.older)
 
     def _mains(self, base: str) -> Iterator[FileFacts]:
         """The modules of a package that run it, and hold no word of the protocol."""

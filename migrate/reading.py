@@ -15,16 +15,6 @@ from . import discover, documents, house, inline, notebooks
 from .discover import File, Unreadable
 from .documents import Example
 from .facts.borrowed import BORROWED, may_borrow
-from .facts.gates import (
-    BOUNDARY_MODULE,
-    CLIENT_MODULE,
-    COMPAT_MODULE,
-    CONNECTION_MODULE,
-    HANDLER_MODULE,
-    QUESTION_MODULE,
-    SESSION_MODULE,
-    SOCKET_MODULE,
-)
 from .facts.model import FileFacts, Ref, Requirement, Value
 from .facts.vocabulary import imports_sdk, may_speak
 from .feeders import Feeders, dispatches
@@ -364,12 +354,8 @@ class _Reader:
 
     def look_beside(self) -> None:
         """Takes in modules that `fix` has written and that are no part of the run: whether one is there decides what is found and fixed."""
-        written = (
-            BOUNDARY_MODULE, CLIENT_MODULE, HANDLER_MODULE, QUESTION_MODULE, CONNECTION_MODULE, SOCKET_MODULE, SESSION_MODULE,
-            COMPAT_MODULE,
-        )  # fmt: skip
         inside = [facts for facts in self.facts if facts.source.path not in self.outside and facts.source.path in self.locations]
-        for facts, name in product(inside, written):
+        for facts, name in product(inside, inline.MODULES):
             path = str(PurePosixPath(facts.source.path).with_name(name))
             location = os.path.join(os.path.dirname(self.locations[facts.source.path]), name)
             if path in self.data or path in self.unparsed or not os.path.isfile(location):

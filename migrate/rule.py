@@ -144,6 +144,11 @@ class Entry:
     both: Both = Both.SAME  # what becomes of it where code has to run with both releases of the SDK
     group: str = ""  # the commit of a series that its fixes go with; "" for that of its pack
 
+    @property
+    def is_of_sdk(self) -> bool:
+        """Whether it is about code that uses the SDK, or `fastmcp`."""
+        return not self.match.keys().isdisjoint(("Symbol", "Standalone"))
+
 
 @dataclass(frozen=True, slots=True)
 class Group:

@@ -427,11 +427,11 @@ class Run:
         ]
 
     def stops(self, read: Reading, fixed: Fixed, left: Sifted) -> list[str]:
-        """The imports that keep a file from being imported, now that the rest is written for the newer release of the SDK."""
+        """The imports that keep a file from being imported, now that the rest is written for newer releases alone."""
         from . import unimportable
 
-        moving = {entry.id for entry in self.catalog.entries if "Symbol" in entry.match}
-        if not any(moving & rules.keys() for rules in fixed.applied.values()):
+        moving = {entry.id for entry in self.catalog.entries if entry.is_of_sdk}
+        if self.aim is Aim.BOTH or not any(moving & rules.keys() for rules in fixed.applied.values()):
             return []
         return [f"{self.show(path)}:{line} {', '.join(keys)}" for path, line, keys in unimportable.stops(left.findings, read.project)]
 

@@ -159,7 +159,7 @@ class _Series:
 
     def _is_of_sdk(self, rule: str) -> bool:
         entry = self.catalog.rule(rule)
-        return entry is not None and not entry.match.keys().isdisjoint(("Symbol", "Standalone"))
+        return entry is not None and entry.is_of_sdk
 
     def _stage_of(self, path: str, steps: Iterable[Step]) -> int:
         """When a file comes that comes whole: with what is loaded, or with the latest of its rules."""

@@ -1,4 +1,4 @@
-"""The files that the newer release of the SDK cannot import after `fix`: it has changed the rest, so that no release starts them."""
+"""The files that newer releases of the SDK, or of `fastmcp`, cannot import after `fix`: the rest is changed, so that none starts them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterable, Iterator
 from itertools import groupby
 
-from .facts.model import Symbol, SymbolUse
+from .facts.model import Defined, SymbolUse
 from .project import Project
 from .rule import Applicability, Finding
 from .sdk.modules import Def, Module
@@ -19,7 +19,7 @@ def stops(findings: Iterable[Finding], project: Project) -> Iterator[tuple[str, 
     found: list[tuple[str, int, str]] = []
     for finding in findings:
         fact = finding.fact
-        if isinstance(fact, Symbol) and fact.use is SymbolUse.IMPORT and finding.applicability is not Applicability.SAFE:
+        if isinstance(fact, Defined) and fact.use is SymbolUse.IMPORT and finding.applicability is not Applicability.SAFE:
             module = project.sdk.module_at(finding.path)
             home, _, name = str(fact.key).rpartition(".")
             node = module.at(fact.span)

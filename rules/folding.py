@@ -12,20 +12,6 @@ from ..sdk.types import Function
 
 SESSION = "mcp.client.session.ClientSession"
 _CLIENT = "mcp.client.client.Client"
-_STDIO = "mcp.client.stdio.stdio_client"
-_TRANSPORTS = frozenset({"mcp.client.streamable_http.streamable_http_client", "mcp.client.sse.sse_client"})
-# What `Client` takes by the same names.
-_KEYWORDS = frozenset(
-    {
-        "sampling_callback",
-        "elicitation_callback",
-        "list_roots_callback",
-        "logging_callback",
-        "message_handler",
-        "client_info",
-        "sampling_capabilities",
-    }
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +36,7 @@ def fold(fact: Symbol, ctx: Context) -> Fold | str:
     assert isinstance(item, ast.withitem)
     if not isinstance(item.optional_vars, ast.Name):
         return "the session has no name of its own"
-    if odd := [str(word.arg) for word in call.keywords if word.arg not in _KEYWORDS]:
+    if odd := [str(word.arg) for word in call.keywords if word.arg not in ctx.entry.data["client_keywords"]]:
         return f"`Client` takes no `{odd[0]}` as the session does"
     place = inner.items.index(item)
     if len(inner.items) == 2 and place == 1:
@@ -99,12 +85,12 @@ def _server(transport: ast.withitem, ctx: Context) -> str | None:
     known = ctx.sdk.type(node.func, ctx.module) if isinstance(node, ast.Call) else None
     if not isinstance(known, Function) or not isinstance(node, ast.Call):
         return None
-    if known.name == _STDIO:
+    if known.name in ctx.entry.data["client_stdio"]:
         alone = len(node.args) == 1 and not node.keywords and not isinstance(node.args[0], ast.Starred)
         return ctx.module.text(node.args[0]) if alone else None
     if known.name == connections.FUNCTION:
         return "" if len(node.args) + len(node.keywords) == 1 else None
-    return ctx.module.text(node) if known.name in _TRANSPORTS else None
+    return ctx.module.text(node) if known.name in ctx.entry.data["client_transports"] else None
 
 
 def _streams(transport: ast.withitem, call: ast.Call, ctx: Context) -> str:

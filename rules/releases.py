@@ -152,7 +152,7 @@ def needs_standalone(file: FileFacts, *, always: bool = False) -> bool:
 
 
 def is_moving(ctx: Context) -> bool:
-    """Whether the code around this file is written for mcp 1, or for either while what it asks for lets mcp 1 in."""
+    """Whether the code around this file is written for mcp 1, or for either while what it asks for lets mcp 1, or an older fastmcp, in."""
     if ctx.aim is Aim.HOLD:
         return False
     written_for = major(ctx)
@@ -169,7 +169,10 @@ def is_moving(ctx: Context) -> bool:
         return is_moving_standalone(ctx)
     near = [(file, one) for file, one in every if is_about(ctx, file.source.path, path)]
     limits_of = [bounds(one.specifier) for _, one in near or every]
-    return any(limits is not None and limits.begins_before(Version(ctx.entry.data["sdk"][1])) for limits in limits_of)
+    # Names that mcp 1 and 2 share, such as those of `mcp.types`, go where the code for fastmcp beside them goes.
+    return is_moving_standalone(ctx) or any(
+        limits is not None and limits.begins_before(Version(ctx.entry.data["sdk"][1])) for limits in limits_of
+    )
 
 
 def lines(ctx: Context, path: str = "") -> frozenset[Line]:

@@ -261,6 +261,22 @@ def test_what_has_no_form_for_both_is_a_finding_and_stays() -> None:
     assert "both releases" in made.remaining[0].hint
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        'if (type(error).__name__, code) == ("McpError", 500):',
+        "if tool.inputSchema is not None:\n        tool.inputSchema = one, two\n    if code:",
+    ],
+    ids=["a pair", "a tuple without brackets"],
+)
+def test_what_would_mean_something_else_with_more_in_it_stays(line: str) -> None:
+    code = f"from mcp.types import Tool\n\n\ndef f(error: Exception, code: int, tool: Tool, one, two):\n    {line}\n        return 1\n"
+    made = fixed({"server.py": code})
+    kept = line.splitlines()[-2 if "one, two" in line else -1].strip()
+    assert kept in texts(made)["server.py"]
+    assert [one.applicability for one in made.remaining] == [Applicability.MANUAL]
+
+
 # -- helpers ---------------------------------------------------------------------------
 def link(files: Mapping[str, str], *, keeps: bool = True) -> Project:
     sources = [Source(path, text) for path, text in files.items()]

@@ -115,3 +115,24 @@ def summary(folder: Path, files: dict[str, str], *options: str) -> str:
         (folder / name).write_text(text, encoding="utf-8")
     migrate("fix", "--summary", "told.md", *options, ".", cwd=folder)
     return (folder / "told.md").read_text(encoding="utf-8")
+
+
+def test_an_earlier_server_on_fastmcp_needs_the_fastmcp_of_then(tmp_path: Path) -> None:
+    declared = DECLARED.replace("mcp>=1.9", "fastmcp>=2.13,<3")
+    server = 'from fastmcp import FastMCP\n\nmcp = FastMCP("x")\n' + MAIN + "mcp.run()\n"
+    told = summary(tmp_path, {"pyproject.toml": declared, "desk.py": server})
+    wanted = "<the same, with the Python of an environment that has the fastmcp that it was written for>"
+    assert f'\nmcp-migrate verify --stdio "python desk.py" --against HEAD --against-command "{wanted}"' in told
+
+
+def test_what_is_left_in_a_document_needs_the_option_for_documents(tmp_path: Path) -> None:
+    example = 'from fastmcp import FastMCP\n\nmcp = FastMCP("x", port=9000)\nmcp.run(transport="http")\n'
+    told = summary(tmp_path, {"README.md": f"```python\n{example}```\n"})
+    assert "Way out: `fix --docs` does it." in told
+    assert "Way out: `fix` does it." not in told
+
+
+def test_a_server_that_nobody_runs_is_not_offered_an_app_for_its_port(tmp_path: Path) -> None:
+    told = summary(tmp_path, {"desk.py": FAST.replace('"x"', '"x", port=9123')})
+    assert 'give `port=9123` to what does, as in `run(transport="streamable-http", port=9123)`' in told
+    assert "partial(" not in told

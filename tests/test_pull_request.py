@@ -383,10 +383,10 @@ def test_each_package_gets_its_own_commits(tmp_path: Path) -> None:
     here = clone(tmp_path, packages())
     assert migrate("fix", "--commit", "--summary", "pr.md", cwd=here).returncode == 0
     assert git(here, "log", "--reverse", "--format=%s", "origin/main..HEAD").splitlines() == [
-        "apple: Use the names of version 2 of the MCP SDK",
-        "apple: Ask for the version of the MCP SDK that the code runs with",
-        "berry: Use the names of version 2 of the MCP SDK",
-        "berry: Ask for the version of the MCP SDK that the code runs with",
+        "apple: Use the names of the new MCP packages",
+        "apple: Ask for the MCP packages that the code runs with",
+        "berry: Use the names of the new MCP packages",
+        "berry: Ask for the MCP packages that the code runs with",
         "cedar: Speak MCP 2026-07-28 at the boundary of the code",
         "cedar: Keep answers right under MCP 2026-07-28",
     ]
@@ -404,8 +404,8 @@ def test_packages_that_import_each_other_are_committed_together(tmp_path: Path) 
     migrate("fix", "--commit", cwd=here)
     subjects = git(here, "log", "--reverse", "--format=%s", "origin/main..HEAD").splitlines()
     assert subjects[:2] == [
-        "apple, berry: Use the names of version 2 of the MCP SDK",
-        "apple, berry: Ask for the version of the MCP SDK that the code runs with",
+        "apple, berry: Use the names of the new MCP packages",
+        "apple, berry: Ask for the MCP packages that the code runs with",
     ]
 
 

@@ -171,7 +171,7 @@ def test_what_fix_did_is_told_by_file_and_rule():
 def test_what_a_half_moved_program_waits_for_is_told_last():
     assert text.stops([], would=False) == ""
     head, place = text.stops(["a.py:2 mcp.shared.session.BaseSession"], would=True).splitlines()
-    assert head.startswith("Does not start yet: the rest would be written for version 2")
+    assert head.startswith("Does not start yet: the rest would be written for newer releases")
     assert place == "  a.py:2 mcp.shared.session.BaseSession"
     assert "\x1b[" in text.stops(["a.py:2 mcp.x"], colour=True, would=False)
 

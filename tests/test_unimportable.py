@@ -32,9 +32,27 @@ SESSION = "mcp.shared.session.BaseSession"
         ("from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from mcp.shared.progress import Progress\n", []),
         ("from mcp.server.fastmcp import FastMCP\nmcp = FastMCP('x')\n", []),  # `fix` moves it
         ("from mcp.types import Tool\n", []),
+        (
+            "from fastmcp import FastMCP\nfrom fastmcp.server.openapi import FastMCPOpenAPI\n",
+            [("app.py", 2, ["fastmcp.server.openapi.FastMCPOpenAPI"])],
+        ),
+        ("from fastmcp.server.proxy import FastMCPProxy\n", []),
         ("from mcp.server.session import ServerSession\nclass Mine(ServerSession): pass\n", []),  # an error, but it can be imported
     ],
-    ids=["name", "module", "names", "block", "function", "guarded", "types", "moved", "fine", "other error"],
+    ids=[
+        "name",
+        "module",
+        "names",
+        "block",
+        "function",
+        "guarded",
+        "types",
+        "moved",
+        "fine",
+        "name of fastmcp",
+        "moved name of fastmcp",
+        "other error",
+    ],
 )
 def test_only_imports_that_fail_at_once_are_told(text: str, expected: list[object]) -> None:
     project = Project.link([read(Source("app.py", text))])
@@ -46,9 +64,18 @@ def test_fix_says_at_the_end_what_keeps_the_program_from_starting(tmp_path: Path
     (tmp_path / "app.py").write_text(text)
     argv = [sys.executable, "-c", "from mcp_migrate.cli import main; main()", "fix", "."]
     fixed = subprocess.run(argv, cwd=tmp_path, capture_output=True, text=True).stdout.splitlines()
-    assert fixed[-2].startswith("Does not start yet: the rest is written for version 2 of the SDK")
+    assert fixed[-2].startswith("Does not start yet: the rest is written for newer releases")
     assert fixed[-1] == "  app.py:2 mcp.shared.progress.progress"
     # A second run changes nothing of the kind, so that it says nothing new.
     again = subprocess.run(argv, cwd=tmp_path, capture_output=True, text=True).stdout
     assert "MCP501" in again
     assert "Does not start yet" not in again
+
+
+def test_a_program_that_is_to_run_with_both_releases_starts_with_the_older_one(tmp_path: Path) -> None:
+    text = "from mcp.server.fastmcp import FastMCP\nfrom mcp.shared.progress import progress\n\nserver = FastMCP('x', version='1')\n"
+    (tmp_path / "app.py").write_text(text)
+    argv = [sys.executable, "-c", "from mcp_migrate.cli import main; main()", "fix", "--keep-v1", "."]
+    said = subprocess.run(argv, cwd=tmp_path, capture_output=True, text=True).stdout
+    assert "Fixed" in said
+    assert "Does not start yet" not in said

@@ -449,3 +449,44 @@ def proof_of(server: servers.Server, scratch: Path) -> Proof:
 @pytest.mark.parametrize("name", MOVED)
 def test_what_fix_makes_of_a_server_passes(moved, name):
     assert [check for check in moved[name].checks if check.outcome in (Outcome.FAILED, Outcome.WARNED)] == []
+
+
+def test_a_package_that_is_installed_in_place_is_compared_with_what_it_was_and_not_with_itself(tmp_path, monkeypatch):
+    package = tmp_path / "src" / "desk"
+    package.mkdir(parents=True)
+    (package / "__init__.py").touch()
+    server = package / "__main__.py"
+    server.write_text(SERVER.read_text())
+    git(tmp_path, "init", "-q")
+    git(tmp_path, "add", ".")
+    git(tmp_path, "commit", "-qm", "before")
+    server.write_text(SERVER.read_text().replace('"name": "rename"', '"name": "renamed"'))
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path / "src"))
+    done = run("--stdio", f"{sys.executable} -m desk", "--against", "HEAD", "--timeout", "2", cwd=tmp_path)
+    assert "gone: rename; new: renamed" in done.stdout
+
+
+def test_no_module_of_a_work_tree_takes_the_place_of_one_that_servers_stand_on(tmp_path):
+    (tmp_path / "src").mkdir()
+    assert revision.search_path(str(tmp_path), "") == f"{tmp_path}/src{os.pathsep}{tmp_path}"
+    (tmp_path / "queue.py").touch()
+    (tmp_path / "src" / "mcp").mkdir()
+    assert revision.search_path(str(tmp_path), "other") == f"{tmp_path}/src{os.pathsep}other"
+    (tmp_path / "src" / "mcp" / "__init__.py").touch()
+    assert revision.search_path(str(tmp_path), "other") == "other"
+
+
+def test_a_server_that_promises_more_is_asked_more_and_answers_the_rest_as_before(tmp_path):
+    git(tmp_path, "init", "-q")
+    server = tmp_path / "server.py"
+    server.write_text(SERVER.read_text())
+    git(tmp_path, "add", ".")
+    git(tmp_path, "commit", "-qm", "before")
+    more = '"capabilities": {**capabilities(), "logging": {}}, "serverInfo": INFO'
+    server.write_text(SERVER.read_text().replace('"capabilities": capabilities(), "serverInfo": INFO', more))
+    ask = ("--stdio", f"{sys.executable} server.py", "--against", "HEAD", "--call", 'add {"a": 1, "b": 2} => 3')
+    done = run(*ask, "--timeout", "2", "--output-format", "json", cwd=tmp_path)
+    outcomes = {check["name"]: check["outcome"] for check in json.loads(done.stdout)["checks"] if check["name"].endswith("HEAD")}
+    differ = [name for name, outcome in outcomes.items() if outcome != "passed"]
+    assert differ == ["older clients are told the same by initialize as at HEAD"]
+    assert "older clients are told the same by an unknown tool as at HEAD" in outcomes

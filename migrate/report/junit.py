@@ -5,14 +5,8 @@ from __future__ import annotations
 from itertools import groupby
 from xml.etree import ElementTree as xml
 
-from ..rule import Applicability, Severity
+from ..rule import Severity
 from .model import Place, Report, visible
-
-_REMEDIES = {
-    Applicability.SAFE: "`mcp-migrate fix` does this.",
-    Applicability.UNSAFE: "`mcp-migrate fix --unsafe-fixes` does this; look at the result.",
-    Applicability.MANUAL: "Only a human can decide this.",
-}
 
 
 def render(report: Report) -> str:
@@ -45,10 +39,7 @@ def _add(suite: xml.Element, place: Place, fail_on: Severity | None) -> None:
         return
     failure = xml.SubElement(case, "failure", type=place.severity.word, message=message)
     code = "".join(f"\n  {visible(line)}" for line in place.lines)
-    remedy = _REMEDIES[place.applicability]
-    if place.document:
-        remedy = remedy.replace("fix", "fix --docs", 1)
-    failure.text = f"{visible(place.spot)}{code}\n{remedy}"
+    failure.text = f"{visible(place.spot)}{code}\n{place.remedy}"
 
 
 def _count(element: xml.Element) -> None:

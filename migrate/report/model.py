@@ -21,6 +21,12 @@ if TYPE_CHECKING:
 # A frame shows what a finding is about; a class of 200 lines would hide the rest of the report.
 MAX_FRAME = 6
 
+_REMEDIES = {
+    Applicability.SAFE: "`mcp-migrate fix` does this.",
+    Applicability.UNSAFE: "`mcp-migrate fix --unsafe-fixes` does this; look at the result.",
+    Applicability.MANUAL: "Only a human can decide this.",
+}
+
 
 @dataclass(frozen=True, slots=True)
 class Place:
@@ -61,6 +67,12 @@ class Place:
     def in_file(self) -> tuple[Position, Position]:
         """Where it begins and ends in the file, for programs that open this themselves."""
         return self.raw or (Position(self.line, self.column), Position(self.end_line, self.end_column))
+
+    @property
+    def remedy(self) -> str:
+        """What settles it, as a sentence."""
+        remedy = _REMEDIES[self.applicability]
+        return remedy.replace("fix", "fix --docs", 1) if self.document else remedy
 
     @property
     def fix(self) -> bool:

@@ -7,15 +7,10 @@ from typing import Any
 from urllib.parse import quote
 
 from .. import __version__
-from ..rule import Applicability, Entry, Severity
+from ..rule import Entry, Severity
 from .model import Place, Report
 
 _LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "note"}
-_REMEDY = {
-    Applicability.SAFE: "`mcp-migrate fix` does this.",
-    Applicability.UNSAFE: "`mcp-migrate fix --unsafe-fixes` does this; look at the result.",
-    Applicability.MANUAL: "Only a human can decide this.",
-}
 
 
 def render(report: Report) -> str:
@@ -85,10 +80,7 @@ def _result(place: Place, index: int) -> dict[str, Any]:
 
 def _sentences(place: Place) -> str:
     said = f"{place.message}; {place.hint}" if place.hint else place.message
-    remedy = _REMEDY[place.applicability]
-    if place.document:
-        remedy = remedy.replace("fix", "fix --docs", 1)
-    return f"{said[:1].upper()}{said[1:].rstrip('.')}. {remedy}"
+    return f"{said[:1].upper()}{said[1:].rstrip('.')}. {place.remedy}"
 
 
 def _uri(path: str) -> str:

@@ -52,7 +52,7 @@ class Commit(NamedTuple):
 class Proof(NamedTuple):
     """How a package is proven; `serves` and `asks` are whether it is a server and a client.
 
-    `options` are those that `verify` takes for its server, `sdk` is whether that runs with the official SDK.
+    `options` are those that `verify` takes for its server, `older` is what an environment has for its earlier revisions.
     """
 
     folder: str
@@ -60,7 +60,7 @@ class Proof(NamedTuple):
     serves: bool
     asks: bool
     options: Sequence[str]
-    sdk: bool
+    older: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,10 +174,11 @@ def _place(place: Place, summary: Summary) -> str:
     entry = summary.report.entries.get(place.rule)
     reason = next((why for path, why in summary.reasons if path == place.path and why == place.hint), "")
     out = place.hint if place.hint and not reason else entry.instead if entry is not None else ""
+    command = "fix --docs" if place.document else "fix"
     if place.applicability is Applicability.UNSAFE:
-        out = f"`fix --unsafe-fixes` does it, and somebody has to look{f': {place.hint}' if place.hint else ''}"
+        out = f"`{command} --unsafe-fixes` does it, and somebody has to look{f': {place.hint}' if place.hint else ''}"
     elif place.applicability is Applicability.SAFE:
-        out = "`fix` does it"
+        out = f"`{command}` does it"
     not_fixed = f" (not fixed: {visible(reason)})" if reason else ""
     way_out = f" Way out: {visible(out).rstrip('.')}." if out else ""
     return f"- [ ] `{visible(place.line_of)}` {place.rule} {place.name}: {visible(place.message)}.{not_fixed}{way_out}"
@@ -211,8 +212,8 @@ def _proof(summary: Summary) -> Iterator[str]:
     for proof in served:
         where = f" of `{_cell(proof.folder)}`" if proof.folder else ""
         options = [*proof.options, *(["--era modern"] if proof.era is Era.MODERN else []), f"--against {against}"]
-        if proof.sdk:
-            options.append('--against-command "<the same, with the Python of an environment that has mcp 1>"')
+        if proof.older:
+            options.append(f'--against-command "<the same, with the Python of an environment that has {proof.older}>"')
         yield f"<!-- verify{where}: put the table here that this command prints{_still(proof)}"
         inside = f"cd {shlex.quote(proof.folder)} && " if proof.folder else ""
         yield f"{inside}mcp-migrate verify {' '.join(options)} --output-format markdown"
@@ -229,7 +230,7 @@ def _proof(summary: Summary) -> Iterator[str]:
 
 def _still(proof: Proof) -> str:
     """What a human has to write into the command of a package."""
-    return ", with what stands in <...> written by you" if proof.sdk or any("<" in option for option in proof.options) else ""
+    return ", with what stands in <...> written by you" if proof.older or any("<" in option for option in proof.options) else ""
 
 
 def _undo(summary: Summary) -> Iterator[str]:

@@ -119,7 +119,7 @@ def stops(imports: Sequence[str], *, colour: bool = False, would: bool) -> str:
     if not imports:
         return ""
     rest = "would be written" if would else "is written"
-    head = f"Does not start yet: the rest {rest} for version 2 of the SDK, which does not have what is imported here. Do this first:"
+    head = f"Does not start yet: the rest {rest} for newer releases, which do not have what is imported here. Do this first:"
     return paint([[(head, "bold red")], *([(f"  {visible(one)}", "")] for one in imports)], colour=colour)
 
 

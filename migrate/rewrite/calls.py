@@ -8,7 +8,7 @@ from ..source import Span
 from . import cut
 from .edits import Edit
 from .lazy import cst
-from .lines import line_start
+from .lines import line_start, next_line
 from .tree import Tree
 
 
@@ -60,8 +60,7 @@ def drop(tree: Tree, call: cst.Call, arguments: Iterable[cst.Arg]) -> Iterator[E
     kept = [number for number in range(len(call.args)) if number not in numbers]
     for number in numbers:
         if number > kept[-1]:
-            start = tree.span(call.args[kept[-1]]).end
-            yield Edit(Span(start, _end(tree, call.args[-1])), _tail(tree, call, start))
+            yield _cut_tail(tree, call, kept[-1])
             break
         yield from cut.item(tree, call.args, number)
 
@@ -90,7 +89,11 @@ def add(tree: Tree, call: cst.Call, texts: Sequence[str]) -> Iterator[Edit]:
     newline = tree.source.newline
     after = _end(tree, last) if comma else end
     lines = f",{newline}".join(f"{before}{text}" for text in texts)
-    yield Edit(Span(after, after), f"{'' if comma else ','}{newline}{lines}{',' if comma else ''}")
+    if not comma:
+        yield Edit(Span(end, end), ",")
+    # A remark behind the last argument is about that one.
+    after = _behind_remark(tree, after)
+    yield Edit(Span(after, after), f"{newline}{lines}{',' if comma else ''}")
 
 
 def _end(tree: Tree, argument: cst.Arg) -> int:
@@ -101,7 +104,27 @@ def _end(tree: Tree, argument: cst.Arg) -> int:
     return tree.source.utf8.index(b",", end) + 1
 
 
-def _tail(tree: Tree, call: cst.Call, start: int) -> str:
+def _cut_tail(tree: Tree, call: cst.Call, kept: int) -> Edit:
+    """Deletes what stands behind an argument: with the remarks of what goes, without that of what stays."""
+    start = tree.span(call.args[kept]).end
+    last = call.args[-1]
+    end = _end(tree, last)
+    data = tree.source.utf8
+    if b"\n" not in data[start : tree.span(call.args[kept + 1]).start]:
+        return Edit(Span(start, end), _tail(tree, call))
+    end = _behind_remark(tree, end)
+    behind = _end(tree, call.args[kept])
+    remark = _behind_remark(tree, behind)
+    return Edit(Span(start, end), _tail(tree, call)) if remark == behind else Edit(Span(remark, end))
+
+
+def _behind_remark(tree: Tree, offset: int) -> int:
+    """Where a comment ends that follows on the same line; the offset itself where none does."""
+    line = tree.source.utf8[offset : next_line(tree.source, offset)].rstrip(b"\r\n")
+    return offset + len(line.rstrip()) if line.lstrip().startswith(b"#") else offset
+
+
+def _tail(tree: Tree, call: cst.Call) -> str:
     """The comma that stays behind the last argument, where each has a line of its own."""
     last = call.args[-1]
     rest = tree.source.utf8[_end(tree, last) : tree.span(call).end - 1]

@@ -190,8 +190,7 @@ def _wanted(project: Project) -> frozenset[str]:
 
 
 def _parts_of(project: Project, path: str) -> Collection[str]:
-    found = {part for fact in project.of(path, Symbol) if (part := _part(fact, project, path))}
-    return found - {""}
+    return {part for fact in project.of(path, Symbol) if (part := _part(fact, project, path))}
 
 
 def _part(fact: Symbol, project: Project, path: str) -> str:

@@ -167,6 +167,11 @@ def call(name: str, arguments: list[str]) -> str:
     return f"{name}(\n" + "".join(textwrap.indent(argument, "    ") + ",\n" for argument in arguments) + ")"
 
 
+def opening_brace(source: Source, at: int) -> str:
+    """A brace for a dict or a set that begins at this byte: behind that of an f-string, two in a row are one of its text."""
+    return " {" if source.utf8[at - 1 : at] == b"{" else "{"
+
+
 def enclosing_parentheses(source: Source, span: Span) -> Span:
     """The span with the parentheses that are directly around it, if there are some."""
     text = source.utf8

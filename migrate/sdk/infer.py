@@ -79,6 +79,9 @@ STAND_INS = frozenset({"Mock", "MagicMock", "AsyncMock", "NonCallableMock", "Non
 _FIRST_WAITS = frozenset({"wait_for", "shield", "ensure_future", "create_task", "wait"})
 _RUNS = frozenset({"run", "run_until_complete"})
 # What v1 handed to functions that its decorators took, by decorator and position.
+_MIDDLEWARE, _MESSAGE = "fastmcp.server.middleware.Middleware", "fastmcp.server.middleware.MiddlewareContext"
+# What the context of a hook of fastmcp's middleware holds, whose annotation mostly does not say so.
+_HOOKS: Mapping[str, str] = {"on_initialize": "mcp.types.InitializeRequest"}
 _HANDED: Mapping[str, tuple[str, ...]] = {
     "mcp.server.lowlevel.server.Server.call_tool": ("str", "dict"),
     "mcp.server.lowlevel.server.Server.get_prompt": ("str", "dict"),
@@ -100,6 +103,9 @@ class World(Protocol):
 
     def locate(self, dotted: str, importer: Module) -> tuple[Module, str] | None:
         """The project's own module that a dotted name leads into, and the rest of the name."""
+
+    def hands_on(self, dotted: str, importer: str) -> bool:
+        """Whether a name that a file (a path) imports is the project's own for something of the packages."""
 
     def is_shadowed(self, importer: Module, root: str = "mcp") -> bool:
         """Whether `mcp`, or another package, is one of the project's own for this file."""
@@ -488,6 +494,8 @@ class Inference:
                 return Function(f"{name}.{attr}", one)
             case Instance(name="mcp.types.ServerResult", args=(Instance() as answer,)) if attr == "root":
                 return answer
+            case Instance(name=name, args=[Instance() as message, *_]) if name == _MESSAGE and attr == "message":
+                return message
             case Instance(name=name, args=[Instance() as session, *_]) if name == _CONTEXT and attr == "session":
                 return session
             case Instance(name=name, args=[_, owner]) if name == _CONTEXT and attr == "meta":
@@ -919,14 +927,23 @@ class Inference:
         function = next((above for above in module.around(node) if isinstance(above, Def | ast.Lambda)), None)
         if function is None:
             return None
-        if binding.value is not None:
-            declared = self.annotated(binding.value, module)
-            if declared is not None and not _is_vague(declared):
-                return declared
-        if isinstance(function, ast.Lambda):
-            return self._lambda_parameter(function, node, module)
         arguments = [*function.args.posonlyargs, *function.args.args]
         owner = module.parents.get(function)
+        declared = self.annotated(binding.value, module) if binding.value is not None else None
+        bare = declared is None or declared == Instance(_MESSAGE)
+        if (
+            bare
+            and isinstance(owner, ast.ClassDef)
+            and isinstance(function, Def)
+            and function.name in _HOOKS
+            and node in arguments[1:2]
+            and self._is_middleware(owner, module)
+        ):
+            return Instance(_MESSAGE, (Instance(_HOOKS[function.name]),))
+        if declared is not None and not _is_vague(declared):
+            return declared
+        if isinstance(function, ast.Lambda):
+            return self._lambda_parameter(function, node, module)
         if isinstance(owner, ast.ClassDef) and arguments and node is arguments[0]:
             decorators = {_last(decorator) for decorator in function.decorator_list}
             if "staticmethod" not in decorators:
@@ -936,6 +953,9 @@ class Inference:
         if handed is not None:
             return handed
         return self._fixture(name, function, module) or self._passed(function, name, module)
+
+    def _is_middleware(self, owner: ast.ClassDef, module: Module) -> bool:
+        return any(isinstance(one, ClassOf) and one.name == _MIDDLEWARE for base in owner.bases for one in members(self.type(base, module)))
 
     def _lambda_parameter(self, function: ast.Lambda, node: ast.AST, module: Module) -> Known | None:
         """`sorted(items, key=lambda t: ...)`, `filter(lambda t: ..., items)`, `map(...)`."""

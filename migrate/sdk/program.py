@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import PurePosixPath
 
 from ..facts.gates import COMPAT_MODULE, HANDLER_MODULE
-from ..facts.model import Defined, FileFacts, Symbol
+from ..facts.model import Defined, FileFacts, Ref, Symbol
 from ..facts.vocabulary import imports_standalone
 from ..source import Span
 from . import majors
@@ -62,6 +62,7 @@ class Program:
         if before is not None:
             same = (path for path in before._modules if path in files and files[path].source is before.files[path].source)
             self._modules.update((path, before._modules[path]) for path in same)
+        self._handed: dict[tuple[str, str], bool] = {}
         self._shadowed: dict[tuple[str, str], bool] = {}
         # What speaks for either major goes away while files are fixed: the first look decides.
         self._both: dict[tuple[str, str], bool] = {} if before is None else before._both
@@ -198,6 +199,20 @@ class Program:
                 return self.module_at(found.source.path), ".".join(parts[end:])
         # Tests of some projects reach their code from above `src`.
         return self.locate(dotted.removeprefix("src."), importer) if dotted.startswith("src.") else None
+
+    def hands_on(self, dotted: str, importer: str) -> bool:
+        """Whether a name that a file (a path) imports is one of the project's own modules' for something of the SDK or `fastmcp`."""
+        key = dotted, importer
+        if key not in self._handed:
+            self._handed[key] = False  # for modules that import each other
+            home, _, name = dotted.rpartition(".")
+            file = self._find(home, importer) if home else None
+            if file is not None:
+                value = file.names.get(name)
+                further = file.imports.get(name) or (value.name if isinstance(value, Ref) else "")
+                known = further.partition(".")[0] in self.api.roots or any(self.api.exported(star, name) for star in file.stars)
+                self._handed[key] = known or (bool(further) and self.hands_on(further, file.source.path))
+        return self._handed[key]
 
     def is_shadowed(self, importer: Module, root: str = "mcp") -> bool:
         """Whether `mcp`, or another package, is one of the project's own, as imports of this file see it."""

@@ -62,10 +62,12 @@ class Symbols:
         self.decorated.update(self.imported if self.api.standalone else ())
         # Classes with bases: one of these may be the SDK's.
         self.derived = {node.name for node in module.of(ast.ClassDef) if isinstance(node, ast.ClassDef) and node.bases}
-        self.roots = {
-            name for name, targets in self.imported.items() if any(target.partition(".")[0] in self.api.roots for target in targets)
-        }
+        self.roots = {name for name, targets in self.imported.items() if any(map(self._is_known, targets))}
         self.roots.update(name for star in module.stars if self.api.is_module(star) for name in self.api.names(star))
+
+    def _is_known(self, target: str) -> bool:
+        """Whether an import brings in something of the packages, from them or from a module of the project that has it from them."""
+        return target.partition(".")[0] in self.api.roots or self.inference.world.hands_on(target, self.module.path)
 
     def all(self) -> Iterator[Defined]:
         """The uses in source order; one node can be several, as a call of an attribute."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from ..facts.code import last
 from .modules import Module
 
 _CHECKS = frozenset({"isinstance", "issubclass"})
@@ -20,11 +21,11 @@ def is_for_types(name: ast.expr, module: Module) -> bool:
                 return child is above.returns
             case ast.Call(func=ast.Name(id=checks), args=[_, classes]) if checks in _CHECKS:
                 return child is classes
-            case ast.Call(func=func, args=[given, _]) if _last(func) == "cast":
+            case ast.Call(func=func, args=[given, _]) if last(func) == "cast":
                 return child is given
             case ast.keyword(arg="bound"):
                 call = module.parents.get(above)
-                return isinstance(call, ast.Call) and _last(call.func) == "TypeVar"
+                return isinstance(call, ast.Call) and last(call.func) == "TypeVar"
             case ast.Subscript(value=value) if child is value and child is not name:
                 return False  # `Own[...]` of something that is built of it
             case ast.Subscript() | ast.Tuple() | ast.List() | ast.BinOp(op=ast.BitOr()):
@@ -32,7 +33,3 @@ def is_for_types(name: ast.expr, module: Module) -> bool:
             case _:
                 return False
     return False
-
-
-def _last(node: ast.expr) -> str:
-    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""

@@ -28,12 +28,11 @@ ONLY = frozenset(
 """Those of them that hardly anything but MCP has."""
 
 USES = (
-    b"isError", b"inputSchema", b"outputSchema", b"structuredContent", b"nextCursor", b"mimeType", b"serverInfo", b"uriTemplate",
-    b"OnlyHint", b"tiveHint", b"model_dump", b"McpError", b"FastMCP", b"RequestContext", b"streamablehttp_client",
+    *(name.encode() for name in sorted(FIELDS)),
+    b"model_dump", b"McpError", b"FastMCP", b"RequestContext", b"streamablehttp_client",
     # What is done with a server, a session or a result that another module makes.
     b"_app(", b".settings.", b".run(", b"call_tool", b"get_context", b"request_context", b"request_handlers", b".list_tools",
     b".list_resources", b".list_resource_templates", b".list_prompts", b".get_prompt", b".read_resource", b".root", b".uri.",
-    *(f".{name}".encode() for name in sorted(FIELDS)),
     # The same of `fastmcp`.
     b".fn(", b".get_tools(", b".get_resources(", b".mount(", b".import_server(", b"as_proxy(", b".set_state(", b".get_state(",
     b".remove_tool(", b".add_middleware(",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NoReturn
@@ -91,9 +92,11 @@ def _has_place(url: str) -> bool:
 
 
 def _before(target: Target, command: str, folder: str) -> Target:
+    path = revision.search_path(folder, target.env.get("PYTHONPATH", os.environ.get("PYTHONPATH", "")))
+    before = dataclasses.replace(target, folder=folder, env={**target.env, "PYTHONPATH": path} if path else target.env)
     if target.stdio:
-        return dataclasses.replace(target, stdio=command or target.stdio, folder=folder)
-    return dataclasses.replace(target, start=command or target.start, folder=folder)
+        return dataclasses.replace(before, stdio=command or target.stdio)
+    return dataclasses.replace(before, start=command or target.start)
 
 
 def _pair(written: str, between: str, wrong: str) -> tuple[str, str]:

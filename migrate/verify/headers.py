@@ -2,14 +2,7 @@
 
 from __future__ import annotations
 
-from .messages import (
-    MODERN,
-    OLDER,
-    envelope,
-    in_base64,
-    repeated,
-    usual_headers,
-)
+from .messages import MODERN, OLDER, envelope, in_base64, repeated, usual_headers
 from .talk import NO_TOOL, Talk
 from .wire import Http
 

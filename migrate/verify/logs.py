@@ -30,6 +30,11 @@ def telling(log: str) -> tuple[list[str], int]:
     return own, len(lines) - len(own)
 
 
+def last(log: str) -> str:
+    """The last lines of a log, whatever they are: a server that does not start may have written anything."""
+    return "\n".join(log.splitlines()[-LINES:])
+
+
 def _parts(lines: list[str]) -> Iterator[list[str]]:
     """Lines that belong together: a message with the exceptions below it, a warning with its code, any other line alone."""
     part: list[str] = []
@@ -54,8 +59,3 @@ def _is_usual(part: list[str]) -> bool:
     if _is_traceback(part):
         return any(map(_PROVOKED.search, part))
     return any(kind.search(part[0]) for kind in (_ACCESS, _STARTING, _PROVOKED, _WARNING))
-
-
-def last(log: str) -> str:
-    """The last lines of a log, whatever they are: a server that does not start may have written anything."""
-    return "\n".join(log.splitlines()[-LINES:])

@@ -8,14 +8,7 @@ from typing import Any
 
 from . import features, headers, subscriptions
 from .ledger import DEFINED, RETIRED
-from .messages import (
-    MODERN,
-    OLDER,
-    SERVER,
-    Message,
-    envelope,
-    handshake,
-)
+from .messages import MODERN, OLDER, SERVER, Message, envelope, handshake
 from .schema import schema
 from .talk import LISTS, Talk
 from .wire import Http, Stdio

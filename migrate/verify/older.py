@@ -81,7 +81,8 @@ class Older:
             if kind in self.capabilities:
                 self._list(kind)
         if "logging" in self.capabilities:
-            self._is_answered("logging/setLevel is answered", self.ask("logging/setLevel", {"level": "error"}))
+            # All that is logged is heard, as from a server that knows no levels, with which this one may be compared.
+            self._is_answered("logging/setLevel is answered", self.ask("logging/setLevel", {"level": "debug"}))
         if "tools" in self.listed:
             for number, given in enumerate(self.plan.of(self.listed["tools"])):
                 self._call(given, number)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -30,6 +31,25 @@ def checkout(revision: str, folder: str | None = None) -> Iterator[str]:
             yield os.path.normpath(inner)
         finally:
             subprocess.run(["git", "worktree", "remove", "--force", tree], cwd=root, capture_output=True)
+
+
+def search_path(folder: str, known: str) -> str:
+    """A `PYTHONPATH` with the packages of a work tree before all others.
+
+    A project that is installed in place (`pip install -e .`) would run its newer code there, and be compared with itself.
+    """
+    own = [os.path.join(folder, "src"), folder]
+    return os.pathsep.join([*(one for one in own if os.path.isdir(one) and not _hides_others(one)), *filter(None, [known])])
+
+
+def _hides_others(folder: str) -> bool:
+    """Whether something in a folder would be imported in place of the standard library or of what servers stand on."""
+    taken = {*sys.stdlib_module_names, "mcp", "mcp_types", "fastmcp"}
+    for entry in os.scandir(folder):
+        name, extension = os.path.splitext(entry.name)
+        if name in taken and (extension == ".py" or os.path.isfile(os.path.join(entry.path, "__init__.py"))):
+            return True
+    return False
 
 
 def _git(folder: str, *argv: str, wrong: str = "") -> str:

@@ -7,11 +7,7 @@ import threading
 import time
 from typing import Any
 
-from .messages import (
-    SUBSCRIPTION,
-    Message,
-    table,
-)
+from .messages import SUBSCRIPTION, Message, table
 from .talk import GROUP, LISTS, Talk
 from .wire import Stdio, Wire
 

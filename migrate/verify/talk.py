@@ -7,15 +7,7 @@ from itertools import count
 from typing import Any
 
 from .ledger import Ledger
-from .messages import (
-    NOTHING,
-    Message,
-    Notice,
-    Plan,
-    envelope,
-    listed,
-    repeated,
-)
+from .messages import NOTHING, Message, Notice, Plan, envelope, listed, repeated
 from .server import Server
 from .wire import Exchange, Stdio, Wire
 

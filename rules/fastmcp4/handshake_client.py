@@ -10,6 +10,7 @@ from ...facts.model import Standalone, SymbolUse
 from ...rewrite import calls
 from ...rewrite.edits import Edit
 from ...rule import Applicability, Context, Finding
+from ...sdk.modules import How
 from ...sdk.servers import Origins
 from ...sdk.types import Instance
 
@@ -57,6 +58,6 @@ def _entered(node: ast.expr, ctx: Context) -> ast.expr:
     """What `async with` has been given for a name: a client gives itself."""
     if isinstance(node, ast.Name):
         for binding in ctx.sdk.inference.bindings(node.id, node, ctx.module):
-            if binding.value is not None and not binding.path and binding.how.name == "ENTERED":
+            if binding.value is not None and not binding.path and binding.how is How.ENTERED:
                 return binding.value
     return node

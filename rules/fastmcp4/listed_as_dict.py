@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from ...facts.model import Standalone, SymbolUse
 from ...rewrite.edits import Edit
+from ...rewrite.lines import opening_brace
 from ...rule import Applicability, Context, Finding
 
 if TYPE_CHECKING:
@@ -23,10 +24,10 @@ _NOW = {
 
 def check(fact: Standalone, ctx: Context) -> Iterator[Finding]:
     node = ctx.module.at(fact.span)
-    if fact.use is SymbolUse.CALL and isinstance(node, ast.Call) and fact.sure:
+    if fact.sure and (fact.use is SymbolUse.CALL or (fact.use is SymbolUse.READ and not _is_called(node, ctx))):
         now, _, key = _NOW[str(fact.key).rpartition(".")[2]]
         message = ctx.entry.message.replace("{now}", now)
-        if _is_plain(node, ctx):
+        if isinstance(node, ast.Call) and _is_plain(node, ctx):
             yield ctx.finding(fact, Applicability.SAFE, message=message)
         else:
             yield ctx.finding(fact, message=message, hint=ctx.entry.hints["manual"].format(key=key, now=now))
@@ -46,12 +47,18 @@ def fix(fact: Standalone, tree: Tree, ctx: Context) -> Iterator[Edit]:
         case ast.Call(func=ast.Name(id="len"), args=[one]) if one is waited:
             yield Edit(ctx.module.span(waited), listed)
         case _:
-            yield Edit(ctx.module.span(waited), f"{{{_key(item, key)}: {item} for {item} in {listed}}}")
+            span = ctx.module.span(waited)
+            yield Edit(span, f"{opening_brace(ctx.module.source, span.start)}{_key(item, key)}: {item} for {item} in {listed}}}")
 
 
 def _key(item: str, key: str) -> str:
     # An address was a text as a key, and is an object of pydantic in the component.
     return f"str({item}.{key})" if key == "uri" else f"{item}.{key}"
+
+
+def _is_called(node: ast.AST | None, ctx: Context) -> bool:
+    above = ctx.module.parents.get(node) if node is not None else None
+    return isinstance(above, ast.Call) and above.func is node
 
 
 def _is_plain(node: ast.Call, ctx: Context) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from ...facts.model import Standalone, SymbolUse
 from ...rule import Context, Finding
+from ...sdk.modules import Module
 
 _SET, _GET = "fastmcp.Context.set_state", "fastmcp.Context.get_state"
 _HOOKS = ("on_", "__call__")
@@ -19,12 +20,12 @@ def check(fact: Standalone, ctx: Context) -> Iterator[Finding]:
     key = _key(node)
     places = _places(ctx)
     others = places[_SET if fact.key == _GET else _GET]
-    here = _function(node, ctx)
+    here = _function(node, ctx.module)
     if fact.key == _SET and _is_for_request(node):
         return
     # What the same function, or the middleware of the same request, has put there is still there.
     handed = [place for place in others if key is None or place[0] in (None, key)]
-    if any(place[1] == here or place[2] for place in handed) or _is_hook(node, ctx):
+    if any(place[1] == here or place[2] for place in handed) or _is_hook(node, ctx.module):
         return
     if handed:
         yield ctx.finding(fact)
@@ -40,22 +41,19 @@ def _places(ctx: Context) -> dict[str, list[tuple[str | None, str, bool]]]:
             for fact in ctx.project.of(path, Standalone):
                 node = module.at(fact.span)
                 if fact.key in out and fact.use is SymbolUse.CALL and isinstance(node, ast.Call):
-                    function = module.function(node)
-                    name = f"{path}:{module.qualified(function)}" if function is not None else path
-                    hook = function is not None and function.name.startswith(_HOOKS)
-                    out[str(fact.key)].append((_key(node), name, hook))
+                    out[str(fact.key)].append((_key(node), _function(node, module), _is_hook(node, module)))
         return out
 
     return ctx.project.remember("state of fastmcp", found)
 
 
-def _function(node: ast.Call, ctx: Context) -> str:
-    function = ctx.module.function(node)
-    return f"{ctx.module.path}:{ctx.module.qualified(function)}" if function is not None else ctx.module.path
+def _function(node: ast.Call, module: Module) -> str:
+    function = module.function(node)
+    return f"{module.path}:{module.qualified(function)}" if function is not None else module.path
 
 
-def _is_hook(node: ast.Call, ctx: Context) -> bool:
-    function = ctx.module.function(node)
+def _is_hook(node: ast.Call, module: Module) -> bool:
+    function = module.function(node)
     return function is not None and function.name.startswith(_HOOKS)
 
 

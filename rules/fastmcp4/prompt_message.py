@@ -10,6 +10,7 @@ from ...facts.model import Standalone, SymbolUse
 from ...facts.syntax import descend
 from ...rewrite.edits import Edit
 from ...rule import Applicability, Context, Finding, Import
+from ...sdk.modules import Def
 from ...sdk.types import ClassOf, members
 from ...source import Span
 
@@ -32,7 +33,7 @@ def check(fact: Standalone, ctx: Context) -> Iterator[Finding]:
 
 
 def fix(fact: Standalone, tree: Tree, ctx: Context) -> Iterator[Edit | Import]:
-    alone = [node for node, _ in _given(fact, ctx) if isinstance(node, ast.Call) and _is_plain(node, ctx) and _is_alone(node, ctx)]
+    alone = [*_alone(fact, ctx)]
     function = _function(fact, ctx)
     promised = ctx.module.span(function.returns) if function is not None and function.returns is not None else None
     for span in _renamed(fact, ctx):
@@ -94,23 +95,43 @@ def _given(fact: Standalone, ctx: Context) -> Iterator[tuple[ast.expr, str]]:
     function = _function(fact, ctx)
     if function is None:
         return
-    for inner in (one for statement in function.body for one in descend(statement)):
-        if isinstance(inner, ast.Return) and inner.value is not None and ctx.module.function(inner) is function:
-            yield from _messages(inner.value, ctx)
+    nodes = [one for statement in function.body for one in descend(statement)]
+    values = [*_returned(function, ctx)]
+    named = {inner.id for value in values for inner in ast.walk(value) if isinstance(inner, ast.Name)}
+    for value in values:
+        yield from _messages(value, ctx)
+    for inner in nodes:
         match inner:
-            case ast.Call(func=ast.Attribute(attr="append"), args=[one]) if _is_message(one, ctx):
-                yield one, "`PromptMessage`"
+            case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="append"), args=[one]):
+                if name in named and _is_message(one, ctx):
+                    yield one, "`PromptMessage`"
 
 
-def _is_alone(node: ast.expr, ctx: Context) -> bool:
-    """Whether it is returned itself, where fastmcp takes a list, or a text."""
-    above = ctx.module.parents.get(node)
-    while isinstance(above, ast.IfExp):
-        above = ctx.module.parents.get(above)
-    return isinstance(above, ast.Return)
+def _alone(fact: Standalone, ctx: Context) -> Iterator[ast.expr]:
+    """What is one message, and is returned itself, where fastmcp takes a list, or a text."""
+    function = _function(fact, ctx)
+    todo = [*_returned(function, ctx)] if function is not None else []
+    for value in todo:
+        if isinstance(value, ast.IfExp):
+            todo += (value.body, value.orelse)
+            continue
+        found = [node for node, _ in _messages(value, ctx)]
+        given = _given_to(value, ctx) if isinstance(value, ast.Name) else [value]
+        if found and found == given and all(isinstance(node, ast.Call) and _is_plain(node, ctx) for node in found):
+            yield value
 
 
-def _function(fact: Standalone, ctx: Context) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
+def _returned(function: Def, ctx: Context) -> Iterator[ast.expr]:
+    for node in (one for statement in function.body for one in descend(statement)):
+        if isinstance(node, ast.Return) and node.value is not None and ctx.module.function(node) is function:
+            yield node.value
+
+
+def _given_to(name: ast.Name, ctx: Context) -> list[ast.expr | None]:
+    return [None if binding.path else binding.value for binding in ctx.sdk.inference.bindings(name.id, name, ctx.module)]
+
+
+def _function(fact: Standalone, ctx: Context) -> Def | None:
     """The function that a decorator makes a prompt of."""
     node = ctx.module.at(fact.span)
     if fact.use is not SymbolUse.READ or node is None:
@@ -136,10 +157,10 @@ def _messages(value: ast.expr, ctx: Context) -> Iterator[tuple[ast.expr, str]]:
         case ast.IfExp(body=body, orelse=orelse):
             yield from _messages(body, ctx)
             yield from _messages(orelse, ctx)
-        case ast.Name(id=name):
-            for binding in ctx.sdk.inference.bindings(name, value, ctx.module):
-                if binding.value is not None and not binding.path and isinstance(binding.value, ast.List | ast.Call | ast.ListComp):
-                    yield from _messages(binding.value, ctx)
+        case ast.Name():
+            for given in _given_to(value, ctx):
+                if isinstance(given, ast.List | ast.Call | ast.ListComp):
+                    yield from _messages(given, ctx)
 
 
 def _is_message(node: ast.expr, ctx: Context) -> bool:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from ...facts.model import Standalone, SymbolUse
 from ...rewrite.edits import Edit
 from ...rule import Applicability, Context, Finding
+from ...sdk.modules import Binding
 from ...source import Span
 
 if TYPE_CHECKING:
@@ -29,15 +30,21 @@ def fix(fact: Standalone, tree: Tree, ctx: Context) -> Iterator[Edit]:
         return
     for place in _places(node, ctx):
         span = ctx.module.span(place)
-        if isinstance(place, ast.Await):
+        if isinstance(place, ast.Await | ast.NamedExpr):
             outer = enclosing_parentheses(ctx.module.source, span)
-            if outer == span:
+            if outer == span or _are_of_call(outer, place, ctx):
                 yield Edit(Span(span.start, span.start), "(")
                 yield Edit(Span(span.end, span.end), ").contents")
             else:
                 yield Edit(Span(outer.end, outer.end), ".contents")
         else:
             yield Edit(Span(span.end, span.end), ".contents")
+
+
+def _are_of_call(around: Span, place: ast.expr, ctx: Context) -> bool:
+    """Whether the parentheses around an expression are those of the call that it is the only argument of."""
+    above = ctx.module.parents.get(place)
+    return isinstance(above, ast.Call) and above.func is not place and around.end == ctx.module.span(above).end
 
 
 def _places(node: ast.Call, ctx: Context) -> Iterator[ast.expr]:
@@ -48,14 +55,29 @@ def _places(node: ast.Call, ctx: Context) -> Iterator[ast.expr]:
         return
     if _is_list(waited, ctx):
         yield waited
-    match module.parents.get(waited):
-        case ast.Assign(targets=[ast.Name(id=name) as target], value=value) if value is waited:
-            scope = module.scope(target)
-            for other in module.nodes:
-                if isinstance(other, ast.Name) and other.id == name and isinstance(other.ctx, ast.Load) and module.scope(other) is scope:
-                    given = ctx.sdk.inference.bindings(name, other, module)
-                    if given and all(binding.value is waited for binding in given) and _is_list(other, ctx):
-                        yield other
+    above = module.parents.get(waited)
+    match above:
+        case (
+            ast.Assign(targets=[ast.Name() as target])
+            | ast.AnnAssign(target=ast.Name() as target)
+            | ast.NamedExpr(target=ast.Name() as target)
+        ):
+            pass
+        case _:
+            return
+    if isinstance(above, ast.NamedExpr) and _is_list(above, ctx):
+        yield above
+    scope = module.scope(target)
+    for other in module.nodes:
+        if isinstance(other, ast.Name) and other.id == target.id and isinstance(other.ctx, ast.Load) and module.scope(other) is scope:
+            given = ctx.sdk.inference.bindings(target.id, other, module)
+            if given and all(_source(binding) is waited for binding in given) and _is_list(other, ctx):
+                yield other
+
+
+def _source(binding: Binding) -> ast.AST | None:
+    """What a name is given, also where its type is written down."""
+    return binding.node.value if isinstance(binding.node, ast.AnnAssign) else binding.value
 
 
 def _is_list(node: ast.expr, ctx: Context) -> bool:
@@ -64,6 +86,10 @@ def _is_list(node: ast.expr, ctx: Context) -> bool:
             return value is node
         case ast.For(iter=iterated) | ast.comprehension(iter=iterated):
             return iterated is node
+        case ast.Starred(ctx=ast.Load()):
+            return True
+        case ast.Assign(targets=[ast.Tuple() | ast.List()], value=value):
+            return value is node
         case ast.Call(func=ast.Name(id="len" | "list" | "next" | "iter" | "enumerate" | "sorted"), args=[first, *_]):
             return first is node
     return False

@@ -1,9 +1,9 @@
-"""A keyword that `fastmcp` 4 knows by another name, or not at all."""
+"""An argument that `fastmcp` 4 knows by another name or at another place, or not at all."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from ...facts.model import Standalone, SymbolUse
@@ -11,6 +11,7 @@ from ...rewrite import calls
 from ...rewrite.edits import Edit
 from ...rule import Applicability, Context, Finding
 from ...sdk.types import Instance
+from ...source import Span
 
 if TYPE_CHECKING:
     from ...rewrite.tree import Tree
@@ -30,15 +31,23 @@ def check(fact: Standalone, ctx: Context) -> Iterator[Finding]:
         return
     if _is_prefix_first(fact, node, ctx):
         message = "`mount()` takes the server first, and what its names begin with second"
-        yield ctx.finding(fact, Applicability.SAFE if _swapped(node, ctx) else Applicability.MANUAL, message=message, hint=ctx.entry.hints["order"])
-    for change in _changes(fact, node, ctx):
+        yield ctx.finding(
+            fact, Applicability.SAFE if _swapped(node, ctx) else Applicability.MANUAL, message=message, hint=ctx.entry.hints["order"]
+        )
+    for argument, name in _by_place(fact, node, ctx):
+        if any(change.hint for change in _changes(fact, [ast.keyword(name, argument)], ctx)):
+            continue
+        message = f"`{name}` of `{fact.key}` has to be given by its name"
+        yield ctx.finding(fact, Applicability.SAFE if fact.sure else Applicability.UNSAFE, message=message, span=ctx.module.span(argument))
+    words = [*node.keywords, *(ast.keyword(name, argument) for argument, name in _by_place(fact, node, ctx))]
+    for change in _changes(fact, words, ctx):
         old = change.word.arg
         if change.hint:
             hint = ctx.entry.hints[change.hint].format(
                 server=_server(node, ctx), value=ctx.module.text(change.word.value), first=_first(node, ctx)
             )
-            yield ctx.finding(fact, message=f"fastmcp 4 takes no `{old}` here", span=ctx.module.span(change.word), hint=hint)
-        else:
+            yield ctx.finding(fact, message=f"fastmcp 4 takes no `{old}` here", span=_span(change.word, ctx), hint=hint)
+        elif change.word in node.keywords:
             what = f"is `{change.new}` now" if change.new else "is not taken any more"
             message = f"`{old}` of `{fact.key}` {what}"
             # An object that may be something else as well may want the old name.
@@ -51,7 +60,10 @@ def fix(fact: Standalone, tree: Tree, ctx: Context) -> Iterator[Edit]:
         return
     if _is_prefix_first(fact, node, ctx):
         yield from _swapped(node, ctx)
-    found = [change for change in _changes(fact, node, ctx) if not change.hint]
+    by_place = [name for _, name in _by_place(fact, node, ctx)]
+    for place, name in enumerate(by_place, start=len(node.args) - len(by_place)):
+        yield calls.named(tree, call.args[place], name)
+    found = [change for change in _changes(fact, node.keywords, ctx) if not change.hint]
     for change in found:
         argument = calls.keyword(call, change.word.arg or "")
         if argument is not None and change.new:
@@ -60,9 +72,25 @@ def fix(fact: Standalone, tree: Tree, ctx: Context) -> Iterator[Edit]:
     yield from calls.drop(tree, call, [argument for argument in gone if argument is not None])
 
 
-def _changes(fact: Standalone, node: ast.Call, ctx: Context) -> Iterator[Change]:
-    given = {word.arg for word in node.keywords}
-    for word in node.keywords:
+def _by_place(fact: Standalone, node: ast.Call, ctx: Context) -> Iterator[tuple[ast.expr, str]]:
+    """Arguments whose place means something else in release 4, or nothing, with the names that they had."""
+    for places in ctx.entry.data["places"]:
+        key, stays, *names = places.split()
+        first = int(stays)
+        given = {word.arg for word in node.keywords}
+        fits = len(node.args) <= first + len(names) and not given & {None, *names[: max(0, len(node.args) - first)]}
+        if key == fact.key and fits and not any(isinstance(one, ast.Starred) for one in node.args):
+            yield from zip(node.args[first:], names, strict=False)
+
+
+def _span(word: ast.keyword, ctx: Context) -> Span:
+    """Where an argument stands, with its name if it is given one."""
+    return ctx.module.span(word if hasattr(word, "lineno") else word.value)
+
+
+def _changes(fact: Standalone, words: Sequence[ast.keyword], ctx: Context) -> Iterator[Change]:
+    given = {word.arg for word in words}
+    for word in words:
         for change in ctx.entry.data.get(str(fact.key).removesuffix(".__init__"), ()):
             left, arrow, new = change.partition("->")
             name, _, rest = left.partition(" ")

@@ -17,25 +17,6 @@ if TYPE_CHECKING:
     from ...sdk.api import Api
 
 _SPELLED = (SymbolUse.IMPORT, SymbolUse.NAME, SymbolUse.TEXT)
-# The word under which the catalog says what to do, by what the name holds.
-_REASONS = (
-    ("FastMCPOpenAPI", "openapi"),
-    ("WSTransport", "websocket"),
-    ("sampling", "sampling"),
-    ("ToolMiddleware", "middleware"),
-    ("CurrentDocket", "docket"),
-    ("CurrentWorker", "docket"),
-    ("DocketProgress", "docket"),
-    ("tasks", "tasks"),
-    ("Task", "tasks"),
-    ("ProviderSettings", "settings"),
-    ("VerifierSettings", "settings"),
-    ("_manager", "manager"),
-    ("Manager", "manager"),
-    ("request_ctx", "request"),
-    ("UserMessage", "message"),
-    ("AssistantMessage", "message"),
-)
 
 
 def check(fact: Standalone, ctx: Context) -> Iterator[Finding]:
@@ -52,7 +33,8 @@ def check(fact: Standalone, ctx: Context) -> Iterator[Finding]:
     if new == here or here.dotted in ctx.entry.data["elsewhere"]:
         return
     if new is None:
-        hint = next((ctx.entry.hints[reason] for word, reason in _REASONS if word in here.dotted), "")
+        reasons = (reason.split() for reason in ctx.entry.data["reasons"])
+        hint = next((ctx.entry.hints[reason] for word, reason in reasons if word in here.dotted), "")
         yield ctx.finding(fact, Applicability.MANUAL, hint=hint)
     else:
         yield ctx.finding(fact, Applicability.SAFE, message=f"{ctx.entry.message}; it is `{new.dotted}` now")
@@ -74,9 +56,18 @@ def _place(fact: Standalone, ctx: Context) -> Place:
     if fact.use is SymbolUse.IMPORT and isinstance(node, ast.alias) and isinstance(ctx.module.parents.get(node), ast.Import):
         return Place(fact.key, "")
     module, _, name = fact.key.rpartition(".")
-    if fact.use is SymbolUse.TEXT and api.is_module(fact.key) and not api.stays(module, name):
+    if fact.use is SymbolUse.TEXT and api.is_module(fact.key) and (_is_imported(node, ctx) or not api.stays(module, name)):
         return Place(fact.key, "")
     return Place(module, name) if module else Place(fact.key, "")
+
+
+def _is_imported(node: ast.AST | None, ctx: Context) -> bool:
+    """Whether a text is handed to what imports a module by its name."""
+    above = ctx.module.parents.get(node) if node is not None else None
+    if not isinstance(above, ast.Call) or not above.args or above.args[0] is not node:
+        return False
+    called = above.func.attr if isinstance(above.func, ast.Attribute) else getattr(above.func, "id", "")
+    return called in ("import_module", "__import__", "importorskip", "find_spec")
 
 
 def _successor(here: Place, api: Api, entry: Entry) -> Place | None:

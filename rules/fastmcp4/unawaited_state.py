@@ -20,7 +20,13 @@ def check(fact: Standalone, ctx: Context) -> Iterator[Finding]:
     if fact.use in (SymbolUse.PATCHED, SymbolUse.TEXT):
         if _is_stand_in(node, ctx):
             yield ctx.finding(fact, message=ctx.entry.messages["patched"], hint=ctx.entry.hints["patched"])
-    elif str(fact.key).endswith("_state") and fact.use is SymbolUse.CALL and isinstance(node, ast.Call) and fact.sure and not _is_waited_for(node, ctx):
+    elif (
+        str(fact.key).endswith("_state")
+        and fact.use is SymbolUse.CALL
+        and isinstance(node, ast.Call)
+        and fact.sure
+        and not _is_waited_for(node, ctx)
+    ):
         yield ctx.finding(fact, Applicability.SAFE if _may_wait(node, ctx) else Applicability.MANUAL)
 
 
@@ -63,11 +69,15 @@ def _is_waited_for(node: ast.Call, ctx: Context) -> bool:
 
 
 def _may_wait(node: ast.Call, ctx: Context) -> bool:
+    inner: ast.AST = node
     for above in ctx.module.around(node):
-        if isinstance(above, ast.AsyncFunctionDef):
+        # Defaults and decorators run where the function is made.
+        is_inside = not isinstance(above, ast.AsyncFunctionDef | ast.FunctionDef) or inner in above.body
+        if isinstance(above, ast.AsyncFunctionDef) and is_inside:
             return True
-        if isinstance(above, ast.FunctionDef | ast.Lambda | ast.ClassDef):
+        if isinstance(above, ast.FunctionDef | ast.Lambda | ast.ClassDef) and is_inside:
             return False
         if isinstance(above, ast.GeneratorExp):
             return False
+        inner = above
     return False

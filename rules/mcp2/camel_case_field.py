@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from ...facts.model import Symbol, SymbolUse
 from ...rewrite import compat
 from ...rewrite.edits import Edit
+from ...rewrite.lines import enclosing_parentheses
 from ...rule import Applicability, Context, Finding, Import, NewFile
 from ...sdk import guards
 from ...sdk.symbols import UNKNOWN
@@ -80,11 +81,11 @@ def keep(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit | Import | New
                 yield from compat.asked(node, "field", f", {text}", ctx)
             return
         case ast.Attribute(ctx=ast.Store()) if isinstance(above, ast.Assign) and above.targets == [node]:
-            of = compat.before(node, ctx)
-            if of is None:
+            of, stop = compat.before(node, ctx), enclosing_parentheses(module.source, module.span(above.value))
+            # Without brackets around it, a tuple would be several arguments.
+            if of is None or isinstance(above.value, ast.Tuple):
                 return
             start, end = of
-            stop = module.span(above.value)
             yield Edit(Span(start, start), f"{compat.NAME}.set_field(")
             yield Edit(Span(end, stop.start), f', "{name}", ')
             yield Edit(Span(stop.end, stop.end), ")")

@@ -10,6 +10,7 @@ from ...facts.model import Symbol, SymbolUse
 from ...facts.syntax import descend
 from ...rewrite.edits import Edit
 from ...rule import Applicability, Context, Finding
+from ...sdk.modules import Module
 from ...source import Span
 
 if TYPE_CHECKING:
@@ -45,8 +46,16 @@ def keep(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit]:
     match above:
         case ast.Compare(left=left, ops=[ast.Eq() | ast.NotEq() as test], comparators=[one]) if one is node:
             yield Edit(Span(module.span(left).end, fact.span.end), f" {'in' if isinstance(test, ast.Eq) else 'not in'} ({names})")
-        case ast.Tuple() | ast.List() | ast.Set():
+        case ast.Tuple() | ast.List() | ast.Set() if _is_looked_in(above, module):
             yield Edit(fact.span, names)
+
+
+def _is_looked_in(node: ast.expr, module: Module) -> bool:
+    """Whether a collection is only asked for what it holds, and may hold more."""
+    match module.parents.get(node):
+        case ast.Compare(ops=[ast.In() | ast.NotIn()], comparators=[one]):
+            return one is node
+    return False
 
 
 def _has_namesake(ctx: Context) -> bool:

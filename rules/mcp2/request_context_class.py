@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import TYPE_CHECKING
 
 from ...facts.model import Symbol, SymbolUse
 from ...rewrite.edits import Edit
-from ...rule import Applicability, Context, Finding, Import
+from ...rule import Applicability, Context, Either, Finding, Import
 from ...sdk.modules import Def
 from ...sdk.types import ClassOf, Instance, members
 from ...source import Span
@@ -58,11 +59,36 @@ def fix(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit | Import]:
     for node in _uses(alias, ctx):
         above = ctx.module.parents.get(node)
         if isinstance(above, ast.Subscript) and above.value is node:
-            yield _parameters(above, side, ctx.module.span)
+            yield _parameters(above, ctx.module.span, side=side)
     for call in _calls(alias, ctx):
         yield from _made(call, side, tree, ctx)
     for quoted in renames.uses(alias.asname or alias.name, [alias], ctx.module, ctx.sdk.inference):
-        yield from _quoted(quoted, side, ctx)
+        yield from _quoted(quoted, ctx, partial(_parameters, side=side))
+
+
+def keep(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit | Import | Either]:
+    """The class of one side from a guard, without its parameters: each release counts them otherwise, for type checkers alone."""
+    from ...rewrite import renames
+
+    module, inference = ctx.module, ctx.sdk.inference
+    alias = module.at(fact.span)
+    statement = module.parents.get(alias) if alias is not None else None
+    side = _side(fact, ctx)
+    if not isinstance(alias, ast.alias) or not isinstance(statement, ast.ImportFrom) or statement.module is None or statement.level:
+        return
+    if not side or module.parents.get(statement) is not module.tree or any(_calls(alias, ctx)):
+        return
+    others = [file for path, file in ctx.project.files.items() if path != ctx.file.source.path]
+    local = alias.asname or alias.name
+    shared = renames.is_shared(local, [alias], module, inference, others)
+    yield from renames.moved(statement, [], tree, module, inference, others, also=[alias], anew=True)
+    yield Either(Import(*_PLACES[side]), Import(statement.module, alias.name), local, exported=shared)
+    for node in _uses(alias, ctx):
+        above = module.parents.get(node)
+        if isinstance(above, ast.Subscript) and above.value is node:
+            yield _bare(above, module.span)
+    for quoted in renames.uses(local, [alias], module, inference):
+        yield from _quoted(quoted, ctx, _bare)
 
 
 def _parted(statement: ast.ImportFrom, alias: ast.alias, sides: Mapping[ast.AST, str], tree: Tree, ctx: Context) -> Iterator[Edit | Import]:
@@ -77,7 +103,7 @@ def _parted(statement: ast.ImportFrom, alias: ast.alias, sides: Mapping[ast.AST,
     for node, side in sides.items():
         above = ctx.module.parents.get(node)
         if isinstance(above, ast.Subscript) and above.value is node:
-            yield _parameters(above, side, ctx.module.span)
+            yield _parameters(above, ctx.module.span, side=side)
 
 
 def _calls(alias: ast.alias, ctx: Context) -> Iterator[ast.Call]:
@@ -135,15 +161,19 @@ def _made(call: ast.Call, side: str, tree: Tree, ctx: Context) -> Iterator[Edit]
     yield from calls.add(tree, found, ctx.entry.data["server_wants"] if side == "server" else ())
 
 
-def _parameters(node: ast.Subscript, side: str, span: Callable[[ast.AST], Span]) -> Edit:
+def _bare(node: ast.Subscript, span: Callable[[ast.AST], Span]) -> Edit:
+    return Edit(Span(span(node.value).end, span(node).end))
+
+
+def _parameters(node: ast.Subscript, span: Callable[[ast.AST], Span], *, side: str) -> Edit:
     """The type of the session goes; of a client's context all go."""
     items = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
     if side == "client" or len(items) == 1:
-        return Edit(Span(span(node.value).end, span(node).end))
+        return _bare(node, span)
     return Edit(Span(span(items[0]).start, span(items[1]).start))
 
 
-def _quoted(at: Span, side: str, ctx: Context) -> Iterator[Edit]:
+def _quoted(at: Span, ctx: Context, parameters: Callable[[ast.Subscript, Callable[[ast.AST], Span]], Edit]) -> Iterator[Edit]:
     """The same inside of an annotation in quotes, at a use of the name there."""
     text = ctx.module.source.utf8
     if ctx.module.at(at) is not None or text[at.end : at.end + 1] != b"[":
@@ -152,7 +182,7 @@ def _quoted(at: Span, side: str, ctx: Context) -> Iterator[Edit]:
     if end is not None:
         node = ast.parse(text[at.start : end + 1].decode(), mode="eval").body
         if isinstance(node, ast.Subscript):
-            yield _parameters(node, side, lambda one: Span(at.start + one.col_offset, at.start + (one.end_col_offset or 0)))  # type: ignore[attr-defined]
+            yield parameters(node, lambda one: Span(at.start + one.col_offset, at.start + (one.end_col_offset or 0)))  # type: ignore[attr-defined]
 
 
 def _is_whole(text: bytes) -> bool:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from ...facts.model import Symbol, SymbolUse
 from ...rewrite import compat
 from ...rewrite.edits import Edit
+from ...rewrite.lines import opening_brace
 from ...rule import Applicability, Context, Finding, Import, NewFile
 from ...sdk import guards
 from ...sdk.symbols import UNKNOWN
@@ -154,5 +155,5 @@ def _made(fact: Symbol, ctx: Context) -> Iterator[Edit]:
             span = module.span(word)
             yield Edit(Span(span.start, module.span(word.value).start), f'"{_key(word.arg)}": ')
     start = module.source.utf8.index(b"(", module.span(node.func).end)
-    yield Edit(Span(fact.span.start, start + 1), "{")
+    yield Edit(Span(fact.span.start, start + 1), opening_brace(module.source, fact.span.start))
     yield Edit(Span(fact.span.end - 1, fact.span.end), "}")

@@ -21,7 +21,7 @@ _SCHEMAS = frozenset({"inputSchema", "input_schema", "outputSchema", "output_sch
 
 class _Schema(NamedTuple):
     node: ast.Dict
-    shared: bool  # the dict has a name, and other users
+    alone: bool  # nobody else uses the dict, and no assertion is about what comes of it
 
 
 def check(fact: Symbol, ctx: Context) -> Iterator[Finding]:
@@ -31,7 +31,7 @@ def check(fact: Symbol, ctx: Context) -> Iterator[Finding]:
         if schema.node.keys and any(isinstance(key, ast.Constant) and key.value == "type" for key in schema.node.keys):
             yield ctx.finding(fact, span=ctx.module.span(schema.node))
         else:
-            yield ctx.finding(fact, Applicability.UNSAFE if schema.shared else Applicability.SAFE, span=ctx.module.span(schema.node))
+            yield ctx.finding(fact, Applicability.SAFE if schema.alone else Applicability.UNSAFE, span=ctx.module.span(schema.node))
     if fact.use is SymbolUse.CALL:
         for value in _given(fact, ctx):
             if _is_other_model(value, ctx):
@@ -68,7 +68,7 @@ def _given(fact: Symbol, ctx: Context) -> Iterator[ast.expr]:
 def _schemas(fact: Symbol, ctx: Context) -> Iterator[_Schema]:
     """The dicts of a call, here or behind a name, that are surely no objects for version 2."""
     for value in _given(fact, ctx):
-        node, shared = value, False
+        node, alone = value, not any(isinstance(one, ast.Assert) for one in ctx.module.around(value))
         if isinstance(value, ast.Name):
             bindings = ctx.sdk.inference.bindings(value.id, value, ctx.module)
             if len(bindings) != 1 or bindings[0].how not in (How.VALUE, How.ANNOTATED) or bindings[0].path or _is_filled(value.id, ctx):
@@ -79,9 +79,9 @@ def _schemas(fact: Symbol, ctx: Context) -> Iterator[_Schema]:
                 continue
             node = given
             used = [other for other in ctx.module.nodes if isinstance(other, ast.Name) and other.id == value.id and other is not value]
-            shared = sum(isinstance(other.ctx, ast.Load) for other in used) > 0
+            alone = alone and not any(isinstance(other.ctx, ast.Load) for other in used)
         if isinstance(node, ast.Dict) and all(isinstance(key, ast.Constant) for key in node.keys) and not _is_object(node):
-            yield _Schema(node, shared)
+            yield _Schema(node, alone)
 
 
 def _is_object(node: ast.Dict) -> bool:

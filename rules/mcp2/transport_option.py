@@ -142,8 +142,12 @@ def _hint(problem: str, options: Options, ctx: Context) -> str:
     method = "sse_app" if {"sse_path", "message_path"} & options.given.keys() else "streamable_http_app"
     words = [f"{word}={module.text(value)}" for word, value in options.given.items() if word != "port"]
     partial = " ".join(f"functools.partial({name}.{method}, {', '.join(words)})".split())
+    if problem == "unserved" and not words:
+        problem = "unheard"
     sink = next((sink.use.name for sink in options.sinks), "run")
-    return ctx.entry.hints[problem].format(partial=partial, sink=f"{sink}()")
+    return ctx.entry.hints[problem].format(
+        partial=partial, sink=f"{sink}()", port=module.text(options.given["port"]) if "port" in options.given else ""
+    )
 
 
 # -- where the server is made ----------------------------------------------------
