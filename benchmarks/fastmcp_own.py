@@ -63,6 +63,12 @@ _UNKNOWN = re.compile(r"\[\"call\", .*\]: result\.content\[0\]\.text: \"Unknown 
 # A result that is not what its schema says: the server told it before, and now the client does.
 _UNCHECKED = re.compile(r"(\[\"call\", .*\]): result: \{.*\"Output validation error: .*\} -> nothing", re.DOTALL)
 _REFUSED = re.compile(r"(\[\"call\", .*\]): raised: nothing -> \"RuntimeError: Invalid structured content returned by tool .*\"", re.DOTALL)
+# A result of the wrong kind is told as it is printed, and an object of the SDK is printed with its newer names.
+_PRINTED = re.compile(
+    r"\[\"call\", .*\]: result\.content\[0\]\.text: \"(?P<begins>Error calling tool '[^']*': structured_content must be a dict "
+    r"or None\. Got list: \[\{).*(?P<ends> based on their output_schema\.)\" -> \"(?P=begins).*(?P=ends)\"",
+    re.DOTALL,
+)
 # Where an API could not be asked, the kind of failure is not told any more.
 _REQUEST = re.compile(
     r"\[\"call\", .*\]: result\.content\[0\]\.text: "
@@ -86,6 +92,7 @@ def own(differs: Sequence[str]) -> Iterator[str]:
             or _ARGUMENT.fullmatch(difference)
             or _UNKNOWN.fullmatch(difference)
             or _REQUEST.fullmatch(difference)
+            or _PRINTED.fullmatch(difference)
             or ((found := _UNCHECKED.fullmatch(difference) or _REFUSED.fullmatch(difference)) and found[1] in unchecked)
             or ((found := _CUT.fullmatch(difference)) and found[1] in cut)
             or ((found := _PARAMETER.fullmatch(difference)) and found[1] in cut)

@@ -235,13 +235,13 @@ class _Api:
                         out[target.attr] = self.type(known) if known is not None else "Any"
         return out
 
-    def hints(self, function: object) -> dict[str, object]:
+    def hints(self, function: types.FunctionType) -> dict[str, object]:
         return typing.get_type_hints(function)
 
     def result(self, function: object) -> str:
         inner = inspect.unwrap(function)  # type: ignore[arg-type]
         try:
-            hint = typing.get_type_hints(inner).get("return")
+            hint = self.hints(inner).get("return")
         except Exception:
             hint = None
         text = "None" if hint is type(None) else self.type(hint) if hint is not None else "Any"
@@ -312,6 +312,7 @@ class _Fastmcp(_Api):
     def __init__(self, modules: dict[str, types.ModuleType]) -> None:
         super().__init__(modules)
         self.signatures: dict[str, list[str]] = {}
+        self.checked: dict[str, dict[str, object]] = {}
 
     def name_all(self, modules: dict[str, types.ModuleType]) -> None:
         """Names what these modules define: by the package that offers it, if one does."""
@@ -335,11 +336,23 @@ class _Fastmcp(_Api):
                     continue
         return found
 
-    def hints(self, function: object) -> dict[str, object]:
+    def hints(self, function: types.FunctionType) -> dict[str, object]:
+        """Also where an annotation names what is imported for a type checker only."""
         try:
             return super().hints(function)
-        except Exception:  # what is imported for a type checker only
-            return {}
+        except Exception:
+            pass
+        module = sys.modules[function.__module__]
+        if module.__name__ not in self.checked:
+            self.checked[module.__name__] = _for_checkers(module)
+        known = {**self.checked[module.__name__], **vars(module)}
+        out: dict[str, object] = {}
+        for name, text in getattr(function, "__annotations__", {}).items():
+            try:
+                out[name] = eval(text, known) if isinstance(text, str) else text
+            except Exception:
+                continue
+        return out
 
     def function_name(self, function: types.FunctionType) -> str:
         name = self.public.get(id(function), super().function_name(function))
@@ -361,6 +374,21 @@ class _Fastmcp(_Api):
             if inspect.isfunction(function) and self.is_public(key):
                 parameters = _parameters(inspect.unwrap(function))
                 self.signatures[f"{self.name(cls)}.{key}"] = parameters if isinstance(value, staticmethod) else parameters[1:]
+
+
+def _for_checkers(module: types.ModuleType) -> dict[str, object]:
+    """What a module imports below `if TYPE_CHECKING:`, as far as it is installed."""
+    import ast
+
+    out: dict[str, object] = {}
+    for node in ast.parse(inspect.getsource(module)).body:
+        if isinstance(node, ast.If) and ast.unparse(node.test).endswith("TYPE_CHECKING"):
+            for statement in node.body:
+                try:
+                    exec(ast.unparse(statement), out)
+                except Exception:
+                    continue
+    return out
 
 
 def _own_hints(cls: type) -> dict[str, object]:

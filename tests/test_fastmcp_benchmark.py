@@ -115,6 +115,7 @@ FastMCP.from_openapi(API, client=http.AsyncClient(base_url="http://127.0.0.1:9")
 CARELESS = '''"""Says that it returns a text."""
 
 from fastmcp import FastMCP
+from mcp.types import TextContent
 
 mcp = FastMCP("careless")
 
@@ -123,6 +124,12 @@ mcp = FastMCP("careless")
 def name() -> str:
     """Return no text."""
     return {"name": "tea"}
+
+
+@mcp.tool
+def listed() -> dict:
+    """Return a list."""
+    return [TextContent(type="text", text="no")]
 
 
 mcp.run()
@@ -142,7 +149,7 @@ if sys.argv[1] == "check":
         ("2.14.7", [], SERVER, WAY),
         ("3.4.11", [], SERVER, WAY),
         ("3.4.11", [], DESCRIBED, {"run": "python server.py", "calls": ["list_items {}"]}),
-        ("2.14.7", [], CARELESS, {"run": "python server.py", "calls": ["name {}"]}),
+        ("2.14.7", [], CARELESS, {"run": "python server.py", "calls": ["name {}", "listed {}"]}),
     ],
     ids=["before structured results", "2", "3", "of a description", "careless"],
 )
@@ -212,6 +219,7 @@ READ = '["read", "a://b"]: error'
         ['["call", "a", {}]: result.isError: false -> true'],
         ['["read", "a://b"]: result.contents[0].text: "{\\"a\\":1}" -> "{\\"a\\": 2}"'],
         ['["read", "a://b"]: result.contents[0].text: "a b" -> "ab"'],
+        ['["call", "a", {}]: result.content[0].text: "Error calling tool \'a\': structured_content must be a dict" -> "Error"'],
         ["no session: MCPError: Connection closed"],
     ],
 )

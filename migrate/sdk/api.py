@@ -33,6 +33,8 @@ _FIELDS: Mapping[str, str] = {
     "mcp.server.fastmcp.server.FastMCP.settings": "mcp.server.fastmcp.server.Settings",
     "mcp.server.mcpserver.server.MCPServer._lowlevel_server": _SERVER,
     "fastmcp.server.middleware.MiddlewareContext.fastmcp_context": "fastmcp.Context",
+    # The second argument tells whose it is: its metadata keeps the names of the wire in fastmcp 4.
+    "fastmcp.Context.request_context": "mcp.shared.context.RequestContext[mcp.server.session.ServerSession, fastmcp.Context]",
     "mcp.server.mcpserver.server.MCPServer.settings": "mcp.server.mcpserver.server.Settings",
 }
 _RESULTS: Mapping[str, str] = {

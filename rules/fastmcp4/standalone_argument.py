@@ -11,6 +11,7 @@ from ...rewrite import calls, lines
 from ...rewrite.edits import Edit
 from ...rule import Applicability, Context, Finding, Import
 from ...sdk.modules import Def
+from ...sdk.types import Instance
 from ...source import Span
 from .. import hiding
 
@@ -35,6 +36,11 @@ def check(fact: Standalone, ctx: Context) -> Iterator[Finding]:
     node = ctx.module.at(fact.span)
     if fact.use is not SymbolUse.CALL or not isinstance(node, ast.Call):
         return
+    if _is_prefix_first(fact, node, ctx):
+        message = "`mount()` takes the server first, and what its names begin with second"
+        yield ctx.finding(
+            fact, Applicability.SAFE if _swapped(node, ctx) else Applicability.MANUAL, message=message, hint=ctx.entry.hints["order"]
+        )
     for argument, name in _by_place(fact, node, ctx):
         if any(change.hint for change in _changes(fact, [ast.keyword(name, argument)], ctx)):
             continue
@@ -64,6 +70,8 @@ def fix(fact: Standalone, tree: Tree, ctx: Context) -> Iterator[Edit | Import]:
     call, node = calls.at(tree, fact.span), ctx.module.at(fact.span)
     if call is None or not isinstance(node, ast.Call):
         return
+    if _is_prefix_first(fact, node, ctx):
+        yield from _swapped(node, ctx)
     by_place = [name for _, name in _by_place(fact, node, ctx)]
     for place, name in enumerate(by_place, start=len(node.args) - len(by_place)):
         yield calls.named(tree, call.args[place], name)
@@ -144,6 +152,26 @@ def _remark(word: ast.keyword, ctx: Context) -> str:
     source, end = ctx.module.source, ctx.module.span(word).end
     rest = source.utf8[end : lines.next_line(source, end)].decode("utf-8").strip().removeprefix(",").strip()
     return f"  {rest}" if rest.startswith("#") else ""
+
+
+def _is_prefix_first(fact: Standalone, node: ast.Call, ctx: Context) -> bool:
+    """`mount("prefix", server)`, as releases before 2.9 had it; those until 2.14 turn it round."""
+    if fact.key != "fastmcp.FastMCP.mount" or not node.args or not fact.sure:
+        return False
+    known = ctx.sdk.type(node.args[0], ctx.module)
+    text = isinstance(node.args[0], ast.Constant | ast.JoinedStr) or (isinstance(known, Instance) and known.name == "str")
+    return text and (len(node.args) > 1 or any(word.arg == "server" for word in node.keywords))
+
+
+def _swapped(node: ast.Call, ctx: Context) -> list[Edit]:
+    """The two in their new order; nothing where they are not plain arguments."""
+    if len(node.args) != 2 or any(isinstance(one, ast.Starred) for one in node.args):
+        return []
+    if any(word.arg in (None, "server", "prefix", "namespace") for word in node.keywords):
+        return []
+    first, second = node.args
+    text = ctx.module.text
+    return [Edit(ctx.module.span(first), text(second)), Edit(ctx.module.span(second), text(first))]
 
 
 def _server(node: ast.Call, ctx: Context) -> str:

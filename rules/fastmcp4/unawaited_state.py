@@ -21,13 +21,22 @@ _WAITING = frozenset({"gather", "create_task", "ensure_future", "wait_for", "run
 
 def check(fact: Standalone, ctx: Context) -> Iterator[Finding]:
     node = ctx.module.at(fact.span)
-    if fact.use is SymbolUse.CALL and isinstance(node, ast.Call) and fact.sure and not _is_waited_for(node, ctx):
+    if fact.use in (SymbolUse.PATCHED, SymbolUse.TEXT):
+        if _is_stand_in(node, ctx):
+            yield ctx.finding(fact, message=ctx.entry.messages["patched"], hint=ctx.entry.hints["patched"])
+    elif (
+        str(fact.key).endswith("_state")
+        and fact.use is SymbolUse.CALL
+        and isinstance(node, ast.Call)
+        and fact.sure
+        and not _is_waited_for(node, ctx)
+    ):
         yield ctx.finding(fact, Applicability.SAFE if _may_wait(node, ctx) else Applicability.MANUAL)
 
 
 def fix(fact: Standalone, tree: Tree, ctx: Context) -> Iterator[Edit]:
     node = ctx.module.at(fact.span)
-    if not isinstance(node, ast.Call) or _is_waited_for(node, ctx) or not _may_wait(node, ctx):
+    if not str(fact.key).endswith("_state") or not isinstance(node, ast.Call) or _is_waited_for(node, ctx) or not _may_wait(node, ctx):
         return
     # `await` binds less tightly than what stands behind the call: `(await ctx.get_state(key))["x"]`.
     above = ctx.module.parents.get(node)
@@ -37,6 +46,21 @@ def fix(fact: Standalone, tree: Tree, ctx: Context) -> Iterator[Edit]:
     yield Edit(Span(fact.span.start, fact.span.start), "(await " if bound else "await ")
     if bound:
         yield Edit(Span(fact.span.end, fact.span.end), ")")
+
+
+def _is_stand_in(node: ast.AST | None, ctx: Context) -> bool:
+    """Whether a test puts something in the place of `get_context`, and says what its `get_state` gives at once."""
+    function = ctx.module.function(node) if node is not None else None
+    call = ctx.module.parents.get(node) if node is not None else None
+    if function is None or not isinstance(call, ast.Call):
+        return False
+    for inner in ast.walk(function):
+        match inner:
+            case ast.Assign(targets=[ast.Attribute(attr="return_value", value=ast.Attribute(attr="get_state"))]):
+                return True
+            case ast.keyword(arg="get_state", value=ast.Call(func=ast.Name(id="MagicMock" | "Mock"))):
+                return True
+    return False
 
 
 def _is_waited_for(node: ast.Call, ctx: Context) -> bool:

@@ -24,6 +24,7 @@ _META = "mcp.types.RequestParams.Meta"
 _METAS = (_META, "mcp.types.NotificationParams.Meta")
 # What it is where the context of the request has its newer name already.
 _DICT = "mcp.types.RequestParamsMeta"
+_RESERVED = "io.modelcontextprotocol/"
 _OF_MODELS = frozenset({"model_dump", "model_dump_json", "model_copy", "dict", "json"})
 _OF_DICTS = frozenset({"get", "items", "keys", "values", "pop", "update", "setdefault", "copy", "clear", "popitem"})
 
@@ -42,7 +43,8 @@ def check(fact: Symbol, ctx: Context) -> Iterator[Finding]:
         # What the attribute itself is read from is found by its own name.
         node = ctx.module.at(fact.span)
         if isinstance(node, ast.Attribute) and not (isinstance(node.value, ast.Attribute) and node.value.attr == "meta"):
-            yield ctx.finding(fact)
+            known = bool([*_edits(fact, ctx)])
+            yield ctx.finding(fact, (Applicability.SAFE if fact.sure else Applicability.UNSAFE) if known else Applicability.MANUAL)
     elif fact.use is SymbolUse.READ and _of_meta(fact, ctx) is not None:
         known = bool([*_edits(fact, ctx)])
         yield ctx.finding(fact, (Applicability.SAFE if fact.sure else Applicability.UNSAFE) if known else Applicability.MANUAL)
@@ -59,6 +61,8 @@ def keep(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit | Import | New
         return
     if str(fact.key).endswith(".meta"):
         node = _of_meta(fact, ctx)
+    if _is_raw(node, ctx):
+        return
     match node:
         case ast.Attribute(attr=attr, ctx=ast.Load()) if not attr.startswith(("model_", "_", "dict", "json")):
             text = compat.quoted(attr, node, ctx)
@@ -94,19 +98,48 @@ def _edits(fact: Symbol, ctx: Context) -> Iterator[Edit]:
         node = _of_meta(fact, ctx)
     module = ctx.module
     match node:
+        case ast.Attribute(attr="model_dump") if _is_raw(node, ctx):
+            yield from _dumped(node, ctx)
         case ast.Attribute(attr=attr, value=value) if not attr.startswith(("model_", "_", "dict", "json")):
             end = module.span(value).end
-            name = _key(attr)
+            name = attr if _is_raw(node, ctx) else _key(attr)
             if isinstance(node.ctx, ast.Load):
                 yield Edit(Span(end, module.span(node).end), f'.get("{name}")')
             else:
                 yield Edit(Span(end, module.span(node).end), f'["{name}"]')
         case ast.Call(func=ast.Name(id="getattr"), args=[subject, ast.Constant(value=str(attr)), *default]) if len(default) < 2:
             rest = "".join(f", {module.text(one)}" for one in default)
-            yield Edit(module.span(node), f'({module.text(subject)} or {{}}).get("{_key(attr)}"{rest})')
+            name = attr if _is_raw(node, ctx) else _key(attr)
+            yield Edit(module.span(node), f'({module.text(subject)} or {{}}).get("{name}"{rest})')
         case ast.Call(func=ast.Name(id="hasattr"), args=[subject, ast.Constant(value=str(attr))]):
             if not isinstance(module.parents.get(node), ast.Compare | ast.UnaryOp | ast.Await | ast.Attribute):
-                yield Edit(module.span(node), f'"{_key(attr)}" in ({module.text(subject)} or {{}})')
+                name = attr if _is_raw(node, ctx) else _key(attr)
+                yield Edit(module.span(node), f'"{name}" in ({module.text(subject)} or {{}})')
+
+
+def _is_raw(node: ast.AST | None, ctx: Context) -> bool:
+    """Whether the metadata is that of a context of `fastmcp`, which is the dict of the wire in release 4."""
+    match node:
+        case ast.Attribute(value=subject) | ast.Call(args=[subject, *_]):
+            found = [one for one in members(ctx.sdk.type(subject, ctx.module)) if isinstance(one, Instance)]
+            return bool(found) and all(one.name == _META and bool(one.args) for one in found)
+    return False
+
+
+def _dumped(node: ast.Attribute, ctx: Context) -> Iterator[Edit]:
+    """`meta.model_dump(...)` of a dict: what the model gave had the names of the wire, and the token also where there was none."""
+    call, subject = ctx.module.parents.get(node), ctx.module.text(node.value)
+    if not isinstance(call, ast.Call) or call.func is not node or call.args:
+        return
+    given = {word.arg: word.value.value for word in call.keywords if isinstance(word.value, ast.Constant)}
+    if len(given) != len(call.keywords) or not given.keys() <= {"mode", "by_alias", "exclude_unset", "exclude_none"}:
+        return
+    # Clients of the revision say there what they are; nothing of that was in it before.
+    wanted = f'not key.startswith("{_RESERVED}")' + (" and value is not None" if given.get("exclude_none") else "")
+    text = f"{{key: value for key, value in {subject}.items() if {wanted}}}"
+    if not given.get("exclude_none") and not given.get("exclude_unset"):
+        text = f'{{"progressToken": None, **{text}}}'
+    yield Edit(ctx.module.span(call), text)
 
 
 def _key(attr: str) -> str:
