@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -113,6 +113,19 @@ def runs_on(ctx: Context, asked: Requirement) -> str:
             if any(limits is not None and limits.begins_before(Version(python[0])) for limits in allowed):
                 return python[0]
     return ""
+
+
+def room_for_both(asked: Requirement, of_both: Sequence[str]) -> str:
+    """From the project's own lowest version, where that is not too low, to what is not known yet; `of_both` has the whole range first."""
+    from ..facts.versions import Version
+
+    limits = bounds(asked.specifier)
+    whole, low = of_both
+    return (
+        whole
+        if limits is None or limits.low is None or limits.begins_before(Version(low))
+        else f">={limits.low},{whole.rpartition(',')[2]}"
+    )
 
 
 def floor(ctx: Context, asked: Requirement, file: FileFacts) -> str | None:

@@ -10,7 +10,7 @@ from ...rewrite import requirements
 from ...rewrite.edits import Edit
 from ...rule import Aim, Applicability, Context, Finding
 from ...sdk.majors import Line
-from ..releases import SDK, blocked, bounds, is_moving, lines, runs_on
+from ..releases import SDK, blocked, bounds, is_moving, lines, room_for_both, runs_on
 
 if TYPE_CHECKING:
     from ...rewrite.tree import Tree
@@ -59,9 +59,11 @@ def check(fact: Fact, ctx: Context) -> Iterator[Finding]:
 def fix(fact: Fact, tree: Tree, ctx: Context) -> Iterator[Edit]:
     if isinstance(fact, Requirement):
         wanted, end, _ = ctx.entry.data["standalone"]
-        below = f"<{end.partition('.')[0]}"
-        kept = ctx.keeps and _is_kept(lines(ctx))
-        yield from requirements.asking(fact, _range(fact, ctx) if kept else f"{fact.specifier},{below}" if ctx.aim is Aim.HOLD else wanted)
+        if ctx.keeps and _is_kept(lines(ctx)):
+            wanted = room_for_both(fact, ctx.entry.data["standalone_of_both"])
+        elif ctx.aim is Aim.HOLD:
+            wanted = f"{fact.specifier},<{end.partition('.')[0]}"
+        yield from requirements.asking(fact, wanted)
 
 
 def _is_kept(written_for: frozenset[Line]) -> bool:
@@ -82,17 +84,8 @@ def _kept(fact: Requirement, ctx: Context, *, admits: bool) -> Iterator[Finding]
         return
     word = _trap(ctx.file) if not admits else "any" if not fact.specifier else "below" if below else "open"
     message = ctx.entry.messages[word].replace("{low}", low)
-    hint = fact.fixed or ctx.entry.hints["kept"].format(range=_range(fact, ctx))
+    hint = fact.fixed or ctx.entry.hints["kept"].format(range=room_for_both(fact, ctx.entry.data["standalone_of_both"]))
     yield ctx.finding(fact, Applicability.MANUAL if fact.fixed else Applicability.SAFE, message=message, hint=hint)
-
-
-def _range(fact: Requirement, ctx: Context) -> str:
-    """From the project's own lowest version, where that is not too low, to what is not known yet."""
-    from ...facts.versions import Version
-
-    limits = bounds(fact.specifier)
-    whole, low = ctx.entry.data["standalone_of_both"]
-    return whole if limits is None or limits.low is None or limits.begins_before(Version(low)) else f">={limits.low},<5"
 
 
 def _is_content(fact: Requirement, written_for: frozenset[Line]) -> bool:

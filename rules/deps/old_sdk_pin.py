@@ -10,7 +10,7 @@ from ...rewrite import requirements
 from ...rewrite.edits import Edit
 from ...rule import Aim, Applicability, Context, Finding
 from ...sdk.majors import Major
-from ..releases import blocked, bounds, is_moving_standalone, major, majors
+from ..releases import blocked, bounds, is_moving_standalone, major, majors, room_for_both
 
 if TYPE_CHECKING:
     from ...rewrite.tree import Tree
@@ -63,7 +63,7 @@ def fix(fact: Fact, tree: Tree, ctx: Context) -> Iterator[Edit]:
         below = f"<{end.partition('.')[0]}"
         yield from requirements.asking(fact, f"{fact.specifier},{below}" if fact.specifier else below)
     elif ctx.keeps and _is_kept(ctx):
-        yield from requirements.asking(fact, _range(fact, ctx))
+        yield from requirements.asking(fact, room_for_both(fact, ctx.entry.data["sdk_of_both"]))
     elif major(ctx) is Major.BOTH:
         yield from requirements.asking(fact, _widened(fact, wanted))
     else:
@@ -100,17 +100,8 @@ def _kept(fact: Requirement, ctx: Context, *, admits: bool, exactly: bool) -> It
         return
     word = "keeps" if not admits else "any" if not fact.specifier else "below" if below else "open"
     message = ctx.entry.messages[word].replace("{low}", low)
-    hint = fact.fixed or ctx.entry.hints["both"].format(range=_range(fact, ctx))
+    hint = fact.fixed or ctx.entry.hints["both"].format(range=room_for_both(fact, ctx.entry.data["sdk_of_both"]))
     yield ctx.finding(fact, Applicability.MANUAL if fact.fixed else Applicability.SAFE, message=message, hint=hint)
-
-
-def _range(fact: Requirement, ctx: Context) -> str:
-    """From the project's own lowest version, where that is not too low, to what is not known yet."""
-    from ...facts.versions import Version
-
-    limits = bounds(fact.specifier)
-    whole, low = ctx.entry.data["sdk_of_both"]
-    return whole if limits is None or limits.low is None or limits.begins_before(Version(low)) else f">={limits.low},<3"
 
 
 def _widened(fact: Requirement, wanted: str) -> str:
