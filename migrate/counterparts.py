@@ -6,11 +6,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from .rule import Context, Either, Import
+from .sdk.vocabulary import STANDALONE
 
 if TYPE_CHECKING:
     from .sdk.api import Api
 
-_ROOTS = ("mcp", "mcp_types", "httpx2")
+_ROOTS = ("mcp", "mcp_types", "httpx2", STANDALONE)
 
 
 def adapted(wishes: Iterable[object], ctx: Context) -> list[object] | str:
@@ -23,7 +24,8 @@ def adapted(wishes: Iterable[object], ctx: Context) -> list[object] | str:
         spelled, _, local = wish.name.partition(" as ")
         old = older(Import(wish.module, spelled), ctx.entry.data["counterparts"], ctx.sdk.api)
         if old is None:
-            return f"mcp 1 has no `{wish.module}{f'.{spelled}' if spelled else ''}`"
+            release = "fastmcp 3" if wish.module.partition(".")[0] == STANDALONE else "mcp 1"
+            return f"{release} has no `{wish.module}{f'.{spelled}' if spelled else ''}`"
         made.append(Either(Import(wish.module, spelled), old, local or spelled or wish.module))
     return made
 
@@ -46,9 +48,10 @@ def older(new: Import, pairs: Sequence[str], api: Api) -> Import | None:
 
 def _is_same(need: Import, api: Api) -> bool:
     name = need.name.partition(" as ")[0]
-    if not name:
-        return need.module in api.old["modules"] and need.module in api.new["modules"]
-    return api.was(need.module, name) and api.stays(need.module, name)
+    if need.module.partition(".")[0] == STANDALONE:  # the fix is for 4, so it is there; not all of it is in the table
+        return api.kept(need.module, name)
+    stays = api.stays(need.module, name) if name else need.module in api.new["modules"]
+    return stays and api.kept(need.module, name)
 
 
 def _pairs(pairs: Sequence[str]) -> Iterator[tuple[str, str]]:

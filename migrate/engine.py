@@ -19,7 +19,7 @@ from .bystanders import Bystanders
 from .catalog import Catalog
 from .facts.idle import Idle
 from .facts.mask import parse
-from .facts.model import Fact, FileFacts, Symbol
+from .facts.model import Fact, FileFacts, Standalone, Symbol
 from .manifests import files as manifests
 from .project import Project, read
 from .rewrite import edits
@@ -159,7 +159,8 @@ def _for_both(findings: Iterable[Finding], fact: Fact, module: Rule, tree: Tree,
     entry, sdk = ctx.entry, ctx.project.sdk
     if entry.both is Both.SILENT:
         return
-    if sdk is not None and isinstance(fact, Symbol) and sdk.in_guard(ctx.file.source.path, fact.span):
+    standalone = isinstance(fact, Standalone)
+    if sdk is not None and isinstance(fact, Symbol | Standalone) and sdk.in_guard(ctx.file.source.path, fact.span):
         return
     wishes: list[object] | str | None = None
     for finding in findings:
@@ -176,7 +177,10 @@ def _for_both(findings: Iterable[Finding], fact: Fact, module: Rule, tree: Tree,
             yield finding if entry.both is Both.SAME else replace(finding, applicability=sure, hint=entry.hints.get("keep", ""))
         else:
             told = wishes if isinstance(wishes, str) else ""
-            yield replace(finding, applicability=Applicability.MANUAL, hint=told or entry.hints["one_release"])
+            if standalone and entry.both is not Both.NONE and finding.applicability is Applicability.MANUAL:
+                told = told or finding.hint
+            told = told or entry.hints["one_release_of_fastmcp" if standalone else "one_release"]
+            yield replace(finding, applicability=Applicability.MANUAL, hint=told)
 
 
 def _wishes(fact: Fact, module: Rule, tree: Tree, ctx: Context) -> list[object] | str:
@@ -618,7 +622,7 @@ class _Fixing:
             return objection
         after = read(source)
         if self.aim is Aim.BOTH and self.project.sdk is not None and (lacking := self.project.sdk.lacks(file, after)):
-            return f"mcp 1 has no `{lacking}`"
+            return lacking
         self.trees[source.path] = tree
         return after
 

@@ -23,7 +23,7 @@ from mcp_migrate.rule import Era
 
 FIXTURES = Path(__file__).parent.parent / "fixtures"
 # Whole servers and clients have tests of their own, and these packs have no rules.
-OTHERS = frozenset({"servers", "clients", "both"})
+OTHERS = frozenset({"servers", "clients", "both", "both_fastmcp"})
 _MARK = re.compile(r"\s*#\s*expect(?: (dual|modern))?: (MCP\d{3}) (safe|unsafe|manual)(?=\s*(#|$))")
 
 

@@ -248,11 +248,6 @@ def test_a_range_has_room_for_both(asked: str, expected: str) -> None:
     assert made["requirements.txt"] == f"{expected}\n"
 
 
-def test_nothing_is_rewritten_for_one_release_of_standalone_fastmcp_alone() -> None:
-    for entry in CATALOG.entries:
-        assert entry.pack != "fastmcp4" or entry.fix == "never" or entry.both is Both.NONE, entry.name
-
-
 def test_what_has_no_form_for_both_is_a_finding_and_stays() -> None:
     code = "from mcp.types import CallToolResult\n\n\nclass Job(CallToolResult):\n    job_id: str = ''\n"
     made = fixed({"server.py": code})

@@ -44,7 +44,7 @@ LAYERS: dict[str, set[str]] = {
     "rewrite.joined": set(),
     "rewrite.calls": CUT | {"rewrite.cut"},
     "rewrite.renames": CUT | {"rewrite.cut", "facts.model", "sdk", "rule"},  # who may ask for a name is the typed wing's to say
-    "rewrite.moves": CUT | {"facts.model", "rewrite.renames", "rule"},
+    "rewrite.moves": CUT | {"facts.model", "rewrite.imports", "rewrite.renames", "rule"},
     "rewrite.unwrapped": {"source", "sdk", "rewrite.edits"},
     "rewrite.imports": CUT,
     # What asks a client, and what has to run again for its answer, is spread over files, and only types tell it.

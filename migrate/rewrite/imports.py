@@ -297,7 +297,8 @@ def written(needs: Iterable[tuple[tuple[str, str], tuple[str, str], str]], newli
     needs = list(needs)
     newer = _lines(sorted({(*new, local) for new, _, local in needs}))
     older = _lines(sorted({(*old, local) for _, old, local in needs}))
-    lines = ["try:", *(f"    {line}" for line in newer), "except ImportError:  # mcp 1", *(f"    {line}" for line in older)]
+    release = "fastmcp 3" if all(old[0].partition(".")[0] == "fastmcp" for _, old, _ in needs) else "mcp 1"
+    lines = ["try:", *(f"    {line}" for line in newer), f"except ImportError:  # {release}", *(f"    {line}" for line in older)]
     return "".join(f"{indent}{line}{newline}" for line in lines)
 
 

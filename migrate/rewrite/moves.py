@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..facts.model import Defined, SymbolUse
-from ..rule import Context, Entry, Import
+from ..rule import Context, Either, Entry, Import
 from ..source import Span
 from .edits import Edit
+from .lines import indent_of
 
 if TYPE_CHECKING:
+    from .renames import Move
     from .tree import Tree
 
 
@@ -98,6 +100,47 @@ def named(fact: Defined, here: Place, new: Place, ctx: Context) -> Iterator[Edit
     else:
         yield Edit(fact.span, new.name)
         yield Import(new.module, new.name)
+
+
+def is_exported(alias: ast.alias, ctx: Context) -> bool:
+    """Whether others may take an imported name from this file, or nothing in it uses the name."""
+    from . import renames
+
+    others = [file for path, file in ctx.project.files.items() if path != ctx.file.source.path]
+    shared = renames.is_shared(alias.asname or alias.name, [alias], ctx.module, ctx.sdk.inference, others)
+    return shared or not any(ctx.sdk.inference.uses(alias, ctx.module))
+
+
+def kept(
+    statement: ast.ImportFrom, plain: Sequence[Move], guarded: Sequence[tuple[ast.alias, Either]], tree: Tree, ctx: Context
+) -> Iterator[Edit | Import | Either]:
+    """An import whose names come from places that both releases have, or from either by a guard."""
+    from . import imports, renames
+
+    module = ctx.module
+    others = [file for path, file in ctx.project.files.items() if path != ctx.file.source.path]
+    above = module.source.line(statement.lineno - 1) if statement.lineno > 1 else ""
+    whole = len(guarded) + len(plain) == len(statement.names) and above.lstrip().startswith("#")
+    if module.parents.get(statement) is module.tree and not whole:
+        gone = [alias for alias, _ in guarded]
+        yield from renames.moved(statement, plain, tree, module, ctx.sdk.inference, others, also=gone, anew=True)
+        yield from (need for _, need in guarded)
+        return
+    if not guarded:
+        yield from renames.moved(statement, plain, tree, module, ctx.sdk.inference, others)
+        return
+    # Elsewhere, and below a remark of its own, all stands where the import stood, under the names that it had.
+    dealt = {*(alias for alias, _ in guarded), *(move.alias for move in plain)}
+    newline, start = module.source.newline, module.span(statement).start
+    indent = indent_of(module.source, start)
+    left = ", ".join(module.text(one) for one in statement.names if one not in dealt)
+    lines = [f"from {statement.module} import {left}"] if left else []
+    for move in plain:
+        local = move.alias.asname or move.alias.name
+        lines.append(f"from {move.module} import {move.name}{'' if local == move.name else f' as {local}'}")
+    needs = [((need.new.module, need.new.name), (need.old.module, need.old.name), need.local) for _, need in guarded]
+    text = imports.written(needs, newline, indent).removesuffix(newline)
+    yield Edit(module.span(statement), "".join(f"{line}{newline}{indent}" for line in lines) + text[len(indent) :])
 
 
 def _is_moved(old: str, new: str, entry: Entry) -> bool:

@@ -69,9 +69,12 @@ _PRIVATE: Mapping[str, frozenset[str]] = {
     ),
     "mcp.server.fastmcp.server.FastMCP": frozenset({"_event_store", "_retry_interval", "_session_manager", "_setup_handlers"}),
 }  # fmt: skip
+# What fastmcp 3 has besides: its module needs a package of its own, so that no table holds it.
+_UNREAD = frozenset({"fastmcp.client.sampling.handlers.openai.OpenAISamplingHandler"})
 _SELF = ("__aenter__", "__enter__")
 _SDK = frozenset({"mcp", "mcp_types"})
-_WITH_STANDALONE = _SDK | {"fastmcp"}
+_STANDALONE = "fastmcp"
+_WITH_STANDALONE = _SDK | {_STANDALONE}
 # What these had under their older names is still asked for where the class has been renamed already.
 _FORMER: Mapping[str, str] = {
     "mcp.server.mcpserver.server.MCPServer": "mcp.server.fastmcp.server.FastMCP",
@@ -129,6 +132,14 @@ class Api:
         """Whether `from module import name` works in the older release."""
         exports = self.old["modules"].get(module)
         return exports is not None and (name in exports or f"{module}.{name}" in self.old["modules"])
+
+    def kept(self, module: str, name: str = "") -> bool:
+        """Whether an import works in the older of the two releases that one source may have to run with: mcp 1, or fastmcp 3."""
+        held = self.standalone["3"] if self.standalone and module.partition(".")[0] == _STANDALONE else self.old
+        exports = held["modules"].get(module)
+        if exports is None:
+            return f"{module}.{name}" in _UNREAD
+        return not name or name in exports or f"{module}.{name}" in held["modules"]
 
     def is_class(self, name: str) -> bool:
         return name in self.old["classes"] or name in self.new["classes"]

@@ -38,7 +38,7 @@ _DECORATORS = frozenset(
     }
 )  # fmt: skip
 _HANDLERS = frozenset(f"on_{name}" for name in _DECORATORS)
-_MARKED = re.compile(r"(?m)^[ \t]*except ImportError:  # mcp 1$")
+_MARKED = re.compile(r"(?m)^[ \t]*except ImportError:  # (?:mcp 1|fastmcp 3)$")
 _TOLD = re.compile(rb"\b(?:" + b"|".join(sorted(name.encode() for name in _HANDLERS)) + rb")\s*=")
 # Code that asks which of both it runs with.
 _ASKED = {
@@ -117,22 +117,24 @@ def leans(module: Module, handlers: bool) -> bool:
     )
 
 
-def is_plain(module: Module, api: Api) -> bool:
+def is_plain(module: Module, api: Api, root: str = _MCP) -> bool:
     """Whether all that a file for both does for that is to import the same names from either release."""
-    if _TOLD.search(module.source.utf8) is not None or _ASKED[_MCP].search(module.source.utf8) is not None:
+    if (root == _MCP and _TOLD.search(module.source.utf8) is not None) or _ASKED[root].search(module.source.utf8) is not None:
         return False
     inside: set[ast.AST] = set()
     # Those that `fix` has written: whoever has written others knows what they are for.
-    plain = {guard for guard in choices(module, api) if _MARKED.search(module.source.slice(module.span(guard)))}
+    plain = {guard for guard in choices(module, api, root) if _MARKED.search(module.source.slice(module.span(guard)))}
     for node in module.of(ast.Try, ast.If):
-        found = [{*_signs(branch, api)} for branch in _branches(node)]
-        if {OLD} in found and {NEW} in found and node not in plain:
+        branches = _branches(node)
+        found = [{*_signs(branch, api, root)} for branch in branches]
+        newer = {NEW} in found or (root == STANDALONE and any(_stays(branch, api) for branch in branches))
+        if {OLD} in found and newer and node not in plain:
             return False
         inside.update(descend(node) if node in plain else ())
-    return all(NEW not in {*_imported(node, api)} for node in module.of(*_IMPORTING) if node not in inside)
+    return all(NEW not in {*_imported(node, api, root)} for node in module.of(*_IMPORTING) if node not in inside)
 
 
-def choices(module: Module, api: Api) -> Iterator[ast.Try]:
+def choices(module: Module, api: Api, root: str = _MCP) -> Iterator[ast.Try]:
     """The guards that import the same names from either release, and do nothing else."""
     for node in module.of(ast.Try):
         if not isinstance(node, ast.Try) or node.orelse or node.finalbody:
@@ -140,24 +142,34 @@ def choices(module: Module, api: Api) -> Iterator[ast.Try]:
         branches = _branches(node)
         if not all(isinstance(one, ast.Import | ast.ImportFrom) for branch in branches for one in branch):
             continue
-        signs = [{*_signs(branch, api)} for branch in branches]
+        signs = [{*_signs(branch, api, root)} for branch in branches]
         names = [{alias.asname or alias.name for one in branch for alias in getattr(one, "names", ())} for branch in branches]
         if {NEW} in signs and any(NEW not in sign for sign in signs) and all(one == names[0] for one in names):
             yield node
 
 
-def unguarded(module: Module, api: Api) -> frozenset[str]:
+def unguarded(module: Module, api: Api, root: str = _MCP) -> frozenset[str]:
     """The names that a file imports although the older release has none of them, as far as no guard says what is done then."""
     inside = {inner for node in module.of(ast.Try, ast.If) for inner in descend(node)}
     found = set()
     for node in module.of(*_IMPORTING):
-        if node in inside or NEW not in {*_imported(node, api)}:
+        if node in inside:
             continue
         for alias in getattr(node, "names", ()):
-            one = ast.ImportFrom(node.module, [alias], 0) if isinstance(node, ast.ImportFrom) else ast.Import([alias])
-            if NEW in {*_imported(one, api)}:
+            one = ast.ImportFrom(node.module, [alias], node.level) if isinstance(node, ast.ImportFrom) else ast.Import([alias])
+            if _is_lacking(one, api, root):
                 found.add(f"{node.module}.{alias.name}" if isinstance(node, ast.ImportFrom) else alias.name)
     return frozenset(found)
+
+
+def _is_lacking(node: ast.Import | ast.ImportFrom, api: Api, root: str) -> bool:
+    """Whether an import of one name works in the newer release, and not in the older one: what 2 alone had is none of `fastmcp` 3."""
+    if root != STANDALONE:
+        return NEW in {*_imported(node, api, root)}
+    module, name = (node.module or "", node.names[0].name) if isinstance(node, ast.ImportFrom) else (node.names[0].name, "")
+    name = name.removesuffix("*")
+    stays = api.stays(module, name) if name else module in api.new["modules"]
+    return not getattr(node, "level", 0) and module.partition(".")[0] == root and stays and not api.kept(module, name)
 
 
 def newer(module: Module, api: Api) -> Iterator[ast.AST]:
@@ -166,9 +178,9 @@ def newer(module: Module, api: Api) -> Iterator[ast.AST]:
         yield from (node for node in module.of(ast.ClassDef) if isinstance(node, ast.ClassDef))
         yield from (alias for node in module.of(ast.ImportFrom) for alias in getattr(node, "names", ()) if NEW in {*_imported(node, api)})
         return
-    for guard in choices(module, api):
+    for root, guard in ((one, guard) for one in _ROOTS for guard in choices(module, api, one)):
         for branch in _branches(guard):
-            if {*_signs(branch, api)} == {NEW}:
+            if {*_signs(branch, api, root)} == {NEW}:
                 yield from (alias for one in branch for alias in getattr(one, "names", ()))
 
 

@@ -87,7 +87,7 @@ class Program:
             module = self.module_at(path)
             sdk = not self.is_shadowed(module) and not self.supports_both(path)
             # Each of both may be the project's own, or asked for in both ways, without the other.
-            standalone = bool(self.api.standalone) and self.line(path) is not Line.BOTH and not self.is_shadowed(module, STANDALONE)
+            standalone = bool(self.api.standalone) and not self._runs_with_both(path) and not self.is_shadowed(module, STANDALONE)
             if sdk or standalone:
                 found = Symbols(module, self.inference).all()
                 yield from (one for one in found if (sdk if isinstance(one, Symbol) else standalone))
@@ -107,6 +107,10 @@ class Program:
         if path not in self._standalone:
             self._standalone[path] = majors.line(self, path)
         return self._standalone[path]
+
+    def _runs_with_both(self, path: str) -> bool:
+        """Whether a file is for 3 and 4 of `fastmcp`, and asks for more than names to be so, or need not be."""
+        return self.line(path) is Line.BOTH and not (self.keeps and majors.is_plain(self.module_at(path), self.api, STANDALONE))
 
     def supports_both(self, path: str) -> bool:
         """Whether a file is for either major: it asks for the one or the other itself, or is what another one asks for."""
@@ -138,16 +142,21 @@ class Program:
         return self._newer[module.path]
 
     def lacks(self, before: FileFacts, after: FileFacts) -> str:
-        """What a file has come to import that the older release does not have; "" for nothing."""
+        """What a file has come to import that the older release does not have, as "mcp 1 has no ..."; "" for nothing."""
         if b"mcp" not in after.source.utf8:
             return ""
-        old, new = (majors.unguarded(Module(file.source, file.module, package=False), self.api) for file in (before, after))
-        return min(new - old, default="")
+        modules = [Module(file.source, file.module, package=False) for file in (before, after)]
+        for root, release in (("mcp", "mcp 1"), (STANDALONE, "fastmcp 3")):
+            old, new = (majors.unguarded(module, self.api, root) for module in modules)
+            if lacking := min(new - old, default=""):
+                return f"{release} has no `{lacking}`"
+        return ""
 
     def in_guard(self, path: str, span: Span) -> bool:
         """Whether these bytes lie in a guard that gives the same names from either release."""
         module = self.module_at(path)
-        return any(module.span(guard).contains(span) for guard in majors.choices(module, self.api))
+        roots = ("mcp", STANDALONE) if self.api.standalone else ("mcp",)
+        return any(module.span(guard).contains(span) for root in roots for guard in majors.choices(module, self.api, root))
 
     @property
     def majors(self) -> Mapping[str, Major]:

@@ -60,10 +60,8 @@ def _former(target: Target, plan: Plan, name: str) -> Older:
 def _same_answers(was: Older, now: Older, ledger: Ledger, name: str) -> None:
     for asked, said in was.transcript.items():
         answered = now.transcript.get(asked, "")
-        if asked == "initialize":
-            is_same = same(_promised(said), _promised(answered))
-        else:
-            is_same = same(_unnumbered(said), _unnumbered(answered))
+        plain = _promised if asked == "initialize" else _unnumbered
+        is_same = same(plain(said), plain(answered))
         problem = "" if is_same else f"there was {said[:160]!r}, and now there is {answered[:160]!r}"
         right = _REFUSALS.get(asked, frozenset())
         put_right = _code(said) not in {None, *right} and _code(answered) in right

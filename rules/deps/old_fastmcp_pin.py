@@ -34,6 +34,9 @@ def check(fact: Fact, ctx: Context) -> Iterator[Finding]:
     # Without a version an installation takes the newest, and that is what moved code wants.
     if _is_content(fact, written_for):
         return
+    if ctx.keeps and _is_kept(written_for):
+        yield from _kept(fact, ctx, admits=not keeps)
+        return
     message = ctx.entry.messages[_trap(ctx.file)] if keeps else None if fact.specifier else ctx.entry.messages["any"]
     if not written_for and not is_moving(ctx):
         if keeps:
@@ -57,7 +60,39 @@ def fix(fact: Fact, tree: Tree, ctx: Context) -> Iterator[Edit]:
     if isinstance(fact, Requirement):
         wanted, end, _ = ctx.entry.data["standalone"]
         below = f"<{end.partition('.')[0]}"
-        yield from requirements.asking(fact, f"{fact.specifier},{below}" if ctx.aim is Aim.HOLD else wanted)
+        kept = ctx.keeps and _is_kept(lines(ctx))
+        yield from requirements.asking(fact, _range(fact, ctx) if kept else f"{fact.specifier},{below}" if ctx.aim is Aim.HOLD else wanted)
+
+
+def _is_kept(written_for: frozenset[Line]) -> bool:
+    """Whether some of the code is for fastmcp 2 or 3, or has nothing that only one release has, and is to run with 3 and 4."""
+    return bool({Line.OLD, Line.EITHER} & written_for) and Line.NEW not in written_for
+
+
+def _kept(fact: Requirement, ctx: Context, *, admits: bool) -> Iterator[Finding]:
+    """Code that is to run with both wants a range that has room for both, from the release on that this was checked with."""
+    from ...facts.versions import Version
+
+    limits = bounds(fact.specifier)
+    low = ctx.entry.data["standalone_of_both"][1]
+    if limits is None:
+        return
+    below = limits.begins_before(Version(low))
+    if admits and fact.specifier and not below and limits.high is not None:
+        return
+    word = _trap(ctx.file) if not admits else "any" if not fact.specifier else "below" if below else "open"
+    message = ctx.entry.messages[word].replace("{low}", low)
+    hint = fact.fixed or ctx.entry.hints["kept"].format(range=_range(fact, ctx))
+    yield ctx.finding(fact, Applicability.MANUAL if fact.fixed else Applicability.SAFE, message=message, hint=hint)
+
+
+def _range(fact: Requirement, ctx: Context) -> str:
+    """From the project's own lowest version, where that is not too low, to what is not known yet."""
+    from ...facts.versions import Version
+
+    limits = bounds(fact.specifier)
+    whole, low = ctx.entry.data["standalone_of_both"]
+    return whole if limits is None or limits.low is None or limits.begins_before(Version(low)) else f">={limits.low},<5"
 
 
 def _is_content(fact: Requirement, written_for: frozenset[Line]) -> bool:

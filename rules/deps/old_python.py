@@ -27,7 +27,7 @@ def check(fact: Fact, ctx: Context) -> Iterator[Finding]:
         return
     can = limits.reaches(Version(low)) and requirements.raised(ctx.file.source.slice(fact.versions), low) is not None
     applicability = Applicability.SAFE if can and not blocked(ctx) else Applicability.MANUAL
-    package = "fastmcp 4" if needs_standalone(ctx.file, always=True) else "mcp 2"
+    package = ("fastmcp 3.4" if ctx.keeps else "fastmcp 4") if needs_standalone(ctx.file, always=True) else "mcp 2"
     yield ctx.finding(fact, applicability, message=ctx.entry.message.replace("{low}", low).replace("{package}", package))
 
 
@@ -39,6 +39,6 @@ def fix(fact: Fact, tree: Tree, ctx: Context) -> Iterator[Edit]:
 
 
 def _lowest(ctx: Context) -> str:
-    """The oldest Python of what the file asks for."""
-    (low,) = ctx.entry.data["python_of_fastmcp" if needs_standalone(ctx.file, always=True) else "python"]
+    """The oldest Python of what the file asks for; fastmcp 3, which stays where 4 does not run, takes that of the SDK."""
+    (low,) = ctx.entry.data["python_of_fastmcp" if needs_standalone(ctx.file, always=True) and not ctx.keeps else "python"]
     return low

@@ -33,6 +33,9 @@ def check(fact: Fact, ctx: Context) -> Iterator[Finding]:
     # Without a version an installation takes the newest, and that is what moved code wants.
     if (written_for is Major.OTHER and not (keeps and is_moving_standalone(ctx))) or (written_for is Major.TWO and not fact.specifier):
         return
+    if ctx.keeps and written_for is Major.OTHER:  # what `fastmcp` needs is its own to say, and it says so for either release
+        yield ctx.finding(fact, message=ctx.entry.messages["keeps"], hint=ctx.entry.hints["unused"])
+        return
     if ctx.keeps and _is_kept(ctx):
         yield from _kept(fact, ctx, admits=not keeps, exactly=Major.ONE in majors(ctx))
         return

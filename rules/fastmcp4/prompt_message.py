@@ -10,7 +10,7 @@ from ...facts.model import Standalone, SymbolUse
 from ...facts.syntax import descend
 from ...rewrite.edits import Edit
 from ...rule import Applicability, Context, Finding, Import
-from ...sdk.modules import Def
+from ...sdk.modules import Def, How
 from ...sdk.types import ClassOf, members
 from ...source import Span
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from ...rewrite.tree import Tree
 
 _MESSAGE = "mcp.types.PromptMessage"
+_OWN = frozenset({"fastmcp.prompts.Message", "fastmcp.prompts.base.Message", "fastmcp.prompts.prompt.Message"})
 _WORDS = frozenset({"role", "content"})
 
 
@@ -30,41 +31,60 @@ def check(fact: Standalone, ctx: Context) -> Iterator[Finding]:
             message=ctx.entry.message.replace("{what}", what),
             span=ctx.module.span(node),
         )
+    for node in _alone(fact, ctx):
+        # What is told of already becomes right with that.
+        bindings = ctx.sdk.inference.bindings(node.id, node, ctx.module) if isinstance(node, ast.Name) else []
+        if not any(_is_message(made, ctx) for made in (node, *(one.value for one in bindings)) if made is not None):
+            what = "one message without a list"
+            yield ctx.finding(
+                fact,
+                Applicability.SAFE,
+                message=ctx.entry.message.replace("{what}", what),
+                hint=ctx.entry.hints["alone"],
+                span=ctx.module.span(node),
+            )
 
 
 def fix(fact: Standalone, tree: Tree, ctx: Context) -> Iterator[Edit | Import]:
-    alone = [*_alone(fact, ctx)]
-    function = _function(fact, ctx)
-    promised = ctx.module.span(function.returns) if function is not None and function.returns is not None else None
-    for span in _renamed(fact, ctx):
-        # What is promised as a whole is a list as well.
-        whole = promised is not None and span in (promised, Span(promised.start + 1, promised.end - 1))  # as it stands, or quoted
-        yield Edit(span, "list[Message]" if alone and whole else "Message")
+    for span, name in _renamed(fact, ctx):
+        yield Edit(span, name)
         yield Import("fastmcp.prompts", "Message")
+    alone = [*_alone(fact, ctx)]
     for span in map(ctx.module.span, alone):
         yield Edit(Span(span.start, span.start), "[")
         yield Edit(Span(span.end, span.end), "]")
+    function = _function(fact, ctx)
+    if alone and function is not None and function.returns is not None:
+        for promised in _operands(function.returns):
+            if _is_own(promised, ctx):
+                yield Edit(ctx.module.span(promised), f"list[{ctx.module.text(promised)}]")
     yield from _unused(fact, tree, ctx)
 
 
-def _renamed(fact: Standalone, ctx: Context) -> Iterator[Span]:
-    """Where a prompt names the class: where it makes messages, and in what it says that it returns, if that is all it returns."""
+def _renamed(fact: Standalone, ctx: Context) -> Iterator[tuple[Span, str]]:
+    """Where a prompt names the class, and what it writes there: where it makes messages, and in what it says that it returns, if
+    that is all it returns.
+    """
     from ...rewrite import renames
 
     found = [node for node, _ in _given(fact, ctx)]
     plain = [node.func for node in found if isinstance(node, ast.Call) and _is_plain(node, ctx)]
-    yield from map(ctx.module.span, plain)
+    yield from ((ctx.module.span(one), "Message") for one in plain)
     function = _function(fact, ctx)
     if function is None or function.returns is None or not plain or len(plain) < len(found):
         return
     promised = ctx.module.span(function.returns)
+    alone = {ctx.module.span(one) for one in _operands(function.returns)}
     for alias, _ in _imports(ctx):
         for span in renames.uses(alias.asname or alias.name, [alias], ctx.module, ctx.sdk.inference):
             if promised.start <= span.start and span.end <= promised.end:
-                yield span
+                text = ctx.module.source.utf8[span.start : span.end].decode("utf-8")
+                quoted = isinstance(function.returns, ast.Constant) and function.returns.value == text
+                yield span, "list[Message]" if span in alone or quoted else "Message"
     for node in ast.walk(function.returns):
         if isinstance(node, ast.Attribute) and _is_class(node, ctx):
-            yield ctx.module.span(node)
+            span = ctx.module.span(node)
+            yield span, "list[Message]" if span in alone else "Message"
 
 
 def _unused(fact: Standalone, tree: Tree, ctx: Context) -> Iterator[Edit]:
@@ -75,7 +95,7 @@ def _unused(fact: Standalone, tree: Tree, ctx: Context) -> Iterator[Edit]:
     prompts = [one for one in ctx.project.of(ctx.file.source.path, Standalone) if one.key in keys and _function(one, ctx) is not None]
     if not prompts or prompts[-1] != fact:
         return
-    lost = {span for one in prompts for span in _renamed(one, ctx)}
+    lost = {span for one in prompts for span, _ in _renamed(one, ctx)}
     others = [file for path, file in ctx.project.files.items() if path != ctx.file.source.path]
     for alias, statement in _imports(ctx):
         name = alias.asname or alias.name
@@ -95,12 +115,11 @@ def _given(fact: Standalone, ctx: Context) -> Iterator[tuple[ast.expr, str]]:
     function = _function(fact, ctx)
     if function is None:
         return
-    nodes = [one for statement in function.body for one in descend(statement)]
     values = [*_returned(function, ctx)]
     named = {inner.id for value in values for inner in ast.walk(value) if isinstance(inner, ast.Name)}
     for value in values:
         yield from _messages(value, ctx)
-    for inner in nodes:
+    for inner in (one for statement in function.body for one in descend(statement)):
         match inner:
             case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="append"), args=[one]):
                 if name in named and _is_message(one, ctx):
@@ -108,17 +127,10 @@ def _given(fact: Standalone, ctx: Context) -> Iterator[tuple[ast.expr, str]]:
 
 
 def _alone(fact: Standalone, ctx: Context) -> Iterator[ast.expr]:
-    """What is one message, and is returned itself, where fastmcp takes a list, or a text."""
+    """What a decorated function returns that is one message, and known to be one of `fastmcp`, or to become one."""
     function = _function(fact, ctx)
-    todo = [*_returned(function, ctx)] if function is not None else []
-    for value in todo:
-        if isinstance(value, ast.IfExp):
-            todo += (value.body, value.orelse)
-            continue
-        found = [node for node, _ in _messages(value, ctx)]
-        given = _given_to(value, ctx) if isinstance(value, ast.Name) else [value]
-        if found and found == given and all(isinstance(node, ast.Call) and _is_plain(node, ctx) for node in found):
-            yield value
+    for value in _returned(function, ctx) if function is not None else ():
+        yield from (node for node in _branches(value) if _is_one(node, ctx))
 
 
 def _returned(function: Def, ctx: Context) -> Iterator[ast.expr]:
@@ -127,8 +139,39 @@ def _returned(function: Def, ctx: Context) -> Iterator[ast.expr]:
             yield node.value
 
 
-def _given_to(name: ast.Name, ctx: Context) -> list[ast.expr | None]:
-    return [None if binding.path else binding.value for binding in ctx.sdk.inference.bindings(name.id, name, ctx.module)]
+def _branches(value: ast.expr) -> Iterator[ast.expr]:
+    if isinstance(value, ast.IfExp):
+        yield from _branches(value.body)
+        yield from _branches(value.orelse)
+    else:
+        yield value
+
+
+def _operands(annotation: ast.expr) -> Iterator[ast.expr]:
+    if isinstance(annotation, ast.BinOp):
+        yield from _operands(annotation.left)
+        yield from _operands(annotation.right)
+    else:
+        yield annotation
+
+
+def _is_one(node: ast.expr, ctx: Context) -> bool:
+    if isinstance(node, ast.Name):
+        bindings = ctx.sdk.inference.bindings(node.id, node, ctx.module)
+        return bool(bindings) and all(
+            isinstance(one.value, ast.Call) and not one.path and one.how is not How.ENTERED and _is_one(one.value, ctx) for one in bindings
+        )
+    if not isinstance(node, ast.Call):
+        return False
+    return _is_plain(node, ctx) if _is_message(node, ctx) else _is_own(node.func, ctx)
+
+
+def _is_own(node: ast.expr, ctx: Context) -> bool:
+    """Whether this is what makes messages of `fastmcp` itself."""
+    if not isinstance(node, ast.Name):
+        return False
+    bindings = ctx.sdk.inference.bindings(node.id, node, ctx.module)
+    return bool(bindings) and all(one.how is How.IMPORTED and one.target in _OWN for one in bindings)
 
 
 def _function(fact: Standalone, ctx: Context) -> Def | None:
@@ -157,10 +200,10 @@ def _messages(value: ast.expr, ctx: Context) -> Iterator[tuple[ast.expr, str]]:
         case ast.IfExp(body=body, orelse=orelse):
             yield from _messages(body, ctx)
             yield from _messages(orelse, ctx)
-        case ast.Name():
-            for given in _given_to(value, ctx):
-                if isinstance(given, ast.List | ast.Call | ast.ListComp):
-                    yield from _messages(given, ctx)
+        case ast.Name(id=name):
+            for binding in ctx.sdk.inference.bindings(name, value, ctx.module):
+                if binding.value is not None and not binding.path and isinstance(binding.value, ast.List | ast.Call | ast.ListComp):
+                    yield from _messages(binding.value, ctx)
 
 
 def _is_message(node: ast.expr, ctx: Context) -> bool:

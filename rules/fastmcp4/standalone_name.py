@@ -10,7 +10,7 @@ from ...facts.model import Standalone, SymbolUse
 from ...rewrite import moves
 from ...rewrite.edits import Edit
 from ...rewrite.moves import Place
-from ...rule import Applicability, Context, Entry, Finding, Import
+from ...rule import Applicability, Context, Either, Entry, Finding, Import
 
 if TYPE_CHECKING:
     from ...rewrite.tree import Tree
@@ -46,6 +46,41 @@ def fix(fact: Standalone, tree: Tree, ctx: Context) -> Iterator[Edit | Import]:
     new = _successor(here, ctx.sdk.api, ctx.entry)
     if new is not None:
         yield from moves.moved(fact, here, new, tree, ctx, lambda place: _successor(place, ctx.sdk.api, ctx.entry))
+
+
+def keep(fact: Standalone, tree: Tree, ctx: Context) -> Iterator[Edit | Import | Either]:
+    """The place that release 3 has as well; where there is none, one guard that takes the name from either."""
+    from ...rewrite import renames
+
+    here, api = _place(fact, ctx), ctx.sdk.api
+    new = _successor(here, api, ctx.entry)
+    if new is None or new == here:
+        return
+    statement = _statement(fact, ctx)
+    if statement is None:
+        # What stands in a text, and what is reached through its module, has one spelling.
+        if api.kept(*new):
+            yield from moves.moved(fact, here, new, tree, ctx, lambda place: _successor(place, api, ctx.entry))
+        return
+    plain, guarded = [], []
+    for one in statement.names:
+        place = Place(f"{statement.module}", one.name)
+        there = _successor(place, api, ctx.entry)
+        if there is None or there == place or place.dotted in ctx.entry.data["elsewhere"]:
+            continue
+        if api.kept(*there):
+            plain.append(renames.Move(one, there.module, there.name))
+        elif api.kept(*place):
+            guarded.append((one, Either(Import(*there), Import(*place), one.asname or one.name, exported=moves.is_exported(one, ctx))))
+        elif place == here:
+            return
+    yield from moves.kept(statement, plain, guarded, tree, ctx)
+
+
+def _statement(fact: Standalone, ctx: Context) -> ast.ImportFrom | None:
+    alias = ctx.module.at(fact.span)
+    statement = ctx.module.parents.get(alias) if isinstance(alias, ast.alias) else None
+    return statement if isinstance(statement, ast.ImportFrom) else None
 
 
 def _place(fact: Standalone, ctx: Context) -> Place:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from itertools import takewhile
 from typing import TYPE_CHECKING
 
+from ...facts.code import last
 from ...facts.model import Standalone, SymbolUse
 from ...rewrite.edits import Edit
 from ...rule import Applicability, Context, Finding
@@ -13,6 +15,8 @@ from ...source import Span
 
 if TYPE_CHECKING:
     from ...rewrite.tree import Tree
+
+_WAITING = frozenset({"gather", "create_task", "ensure_future", "wait_for", "run", "run_until_complete", "shield"})
 
 
 def check(fact: Standalone, ctx: Context) -> Iterator[Finding]:
@@ -36,12 +40,19 @@ def fix(fact: Standalone, tree: Tree, ctx: Context) -> Iterator[Edit]:
 
 
 def _is_waited_for(node: ast.Call, ctx: Context) -> bool:
-    """Whether it is waited for, or handed to something that may wait for it."""
-    above = ctx.module.parents.get(node)
-    if isinstance(above, ast.Call) and node in above.args:
-        name = above.func.attr if isinstance(above.func, ast.Attribute) else getattr(above.func, "id", "")
-        return name in ("gather", "create_task", "ensure_future", "wait_for", "run", "run_until_complete", "shield")
-    return isinstance(above, ast.Await)
+    """Whether it, or the name that it is given, is waited for or handed to something that may wait for it."""
+    match ctx.module.parents.get(node):
+        case ast.Assign(targets=[ast.Name(id=name)]):
+            scope = ctx.module.scope(node)
+            return any(_is_handed(use, ctx) for use in ctx.module.loads.get(name, ()) if ctx.module.scope(use) is scope)
+    return _is_handed(node, ctx)
+
+
+def _is_handed(node: ast.expr, ctx: Context) -> bool:
+    if isinstance(ctx.module.parents.get(node), ast.Await):
+        return True
+    within = takewhile(lambda above: not isinstance(above, ast.stmt), ctx.module.around(node))
+    return any(isinstance(above, ast.Call) and last(above.func) in _WAITING for above in within)
 
 
 def _may_wait(node: ast.Call, ctx: Context) -> bool:

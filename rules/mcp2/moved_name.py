@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from ...facts.model import Symbol, SymbolUse
 from ...rewrite import compat, moves
 from ...rewrite.edits import Edit
-from ...rewrite.lines import indent_of, next_line
+from ...rewrite.lines import next_line
 from ...rewrite.moves import Place
 from ...rule import Applicability, Context, Either, Entry, Finding, Import, NewFile
 from ...sdk import stars
@@ -75,7 +75,7 @@ def fix(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit | Import]:
 
 def keep(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit | Import | Either | NewFile]:
     """A name that both releases have, or one guard that takes it from either; the file goes on to use its own name for it."""
-    from ...rewrite import imports, renames
+    from ...rewrite import renames
 
     assert isinstance(fact.key, str)
     api, module = ctx.sdk.api, ctx.module
@@ -101,7 +101,6 @@ def keep(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit | Import | Eit
     statement = module.parents.get(node) if node is not None else None
     if not isinstance(node, ast.alias) or not isinstance(statement, ast.ImportFrom) or statement.module is None or statement.level:
         return
-    others = [file for path, file in ctx.project.files.items() if path != ctx.file.source.path]
     plain, guarded = [], []
     for one in statement.names:
         here = Place(statement.module, one.name)
@@ -118,31 +117,8 @@ def keep(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit | Import | Eit
         elif _is_old(there, api):
             plain.append(renames.Move(one, there.module, there.name))
         else:
-            local = one.asname or one.name
-            shared = renames.is_shared(local, [one], module, ctx.sdk.inference, others) or not any(ctx.sdk.inference.uses(one, module))
-            guarded.append((one, Either(Import(*there), Import(*here), local, exported=shared)))
-    above = module.source.line(statement.lineno - 1) if statement.lineno > 1 else ""
-    whole = len(guarded) + len(plain) == len(statement.names) and above.lstrip().startswith("#")
-    if module.parents.get(statement) is module.tree and not whole:
-        gone = [alias for alias, _ in guarded]
-        yield from renames.moved(statement, plain, tree, module, ctx.sdk.inference, others, also=gone, anew=True)
-        yield from (need for _, need in guarded)
-        return
-    if not guarded:
-        yield from renames.moved(statement, plain, tree, module, ctx.sdk.inference, others)
-        return
-    # Elsewhere, and below a remark of its own, all stands where the import stood, under the names that it had.
-    dealt = {*(alias for alias, _ in guarded), *(move.alias for move in plain)}
-    newline, start = module.source.newline, module.span(statement).start
-    indent = indent_of(module.source, start)
-    kept = ", ".join(module.text(one) for one in statement.names if one not in dealt)
-    lines = [f"from {statement.module} import {kept}"] if kept else []
-    for move in plain:
-        local = move.alias.asname or move.alias.name
-        lines.append(f"from {move.module} import {move.name}{'' if local == move.name else f' as {local}'}")
-    needs = [((need.new.module, need.new.name), (need.old.module, need.old.name), need.local) for _, need in guarded]
-    text = imports.written(needs, newline, indent).removesuffix(newline)
-    yield Edit(module.span(statement), "".join(f"{line}{newline}{indent}" for line in lines) + text[len(indent) :])
+            guarded.append((one, Either(Import(*there), Import(*here), one.asname or one.name, exported=moves.is_exported(one, ctx))))
+    yield from moves.kept(statement, plain, guarded, tree, ctx)
 
 
 def _is_old(new: Place, api: Api) -> bool:
