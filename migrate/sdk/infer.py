@@ -498,8 +498,8 @@ class Inference:
                 return message
             case Instance(name=name, args=[Instance() as session, *_]) if name == _CONTEXT and attr == "session":
                 return session
-            case Instance(name=name, args=[_, owner]) if name == _CONTEXT and attr == "meta":
-                return Instance("mcp.types.RequestParams.Meta", (owner,))
+            case Instance(name=name, args=[_, whose]) if name == _CONTEXT and attr == "meta":
+                return Instance("mcp.types.RequestParams.Meta", (whose,))
             case Instance(name=name):
                 inner = self.api.nested(name, attr)
                 if inner is not None:
