@@ -420,19 +420,19 @@ def _differing(before: Mapping[str, Any], after: Mapping[str, Any], same: Callab
         yield from differences(*((same(answer), same(now)) if same else (answer, now)), f"list of {what}")
     for step, answer in before["answers"].items():
         now = after["answers"].get(step)
-        yield from (f"{step}: {told}" for told in differences(*((_ordered(answer), _ordered(now)) if same else (answer, now))))
+        yield from (f"{step}: {told}" for told in differences(_aligned(answer, now) if same else answer, now))
 
 
-def _ordered(value: Any) -> Any:
-    """An answer in which texts that are JSON have their keys in order: a schema that a server hands on has them in another one."""
-    if isinstance(value, dict):
-        return {key: _ordered(inner) for key, inner in value.items()}
-    if isinstance(value, list):
-        return [_ordered(inner) for inner in value]
-    if isinstance(value, str) and value.startswith("{"):
+def _aligned(one: Any, two: Any) -> Any:
+    """The first answer, with the texts of the second one where both are the same JSON: keys and blanks may stand in another way."""
+    if isinstance(one, dict) and isinstance(two, dict):
+        return {key: _aligned(inner, two.get(key)) for key, inner in one.items()}
+    if isinstance(one, list) and isinstance(two, list) and len(one) == len(two):
+        return [_aligned(*both) for both in zip(one, two, strict=True)]
+    if isinstance(one, str) and isinstance(two, str) and one.startswith(("{", "[")):
         with contextlib.suppress(ValueError):
-            return json.dumps(json.loads(value), sort_keys=True)
-    return value
+            return two if json.loads(one) == json.loads(two) else one
+    return one
 
 
 def _fallen_back(after: Mapping[str, Any], mode: str) -> Iterator[str]:
@@ -476,8 +476,8 @@ def _is_spoken_of(difference: str, findings: Sequence[Mapping[str, Any]], projec
     if asked is None:
         return described and re.fullmatch(r"list of \w+\.result\.\w+: in another order|server name: .*", difference) is not None
     name = asked[1] or asked[2]
-    # What no function of the project answers is made of the description, as is what has the name that FastAPI gives.
-    if described and (re.search(r"_(?:get|post|put|patch|delete)$", name) or not [*_answering(name, project)]):
+    # What no function of the project answers by this very name is made of the description.
+    if described and not any(name in names for _, names, _, _ in _functions(project)):
         return True
     if difference.startswith("list of ") and any(finding["rule"] == HOOKS for finding in findings):
         return True

@@ -132,6 +132,12 @@ def listed() -> dict:
     return [TextContent(type="text", text="no")]
 
 
+@mcp.resource("data://{name}", annotations={"readOnlyHint": True, "idempotentHint": True})
+def read(name: str) -> str:
+    """Read it."""
+    return name
+
+
 mcp.run()
 '''
 # A `mcp-migrate` that has nothing to do.
@@ -146,12 +152,13 @@ if sys.argv[1] == "check":
     ("release", "older", "server", "way"),
     [
         ("2.7.0", ["pydantic==2.11.10"], SERVER, WAY),
+        ("2.11.3", ["pydantic==2.11.10"], SERVER, WAY),
         ("2.14.7", [], SERVER, WAY),
         ("3.4.11", [], SERVER, WAY),
         ("3.4.11", [], DESCRIBED, {"run": "python server.py", "calls": ["list_items {}"]}),
         ("2.14.7", [], CARELESS, {"run": "python server.py", "calls": ["name {}", "listed {}"]}),
     ],
-    ids=["before structured results", "2", "3", "of a description", "careless"],
+    ids=["before structured results", "with a wrapper that has a name", "2", "3", "of a description", "careless"],
 )
 def test_all_that_a_server_that_stays_as_it_is_says_otherwise_is_set_apart(
     release: str, older: list[str], server: str, way: dict[str, Any], tmp_path: Path
@@ -203,6 +210,8 @@ READ = '["read", "a://b"]: error'
     [
         [f'{TOOL}.title: nothing -> "Add"'],
         [f'{TOOL}.title: "Add Up" -> nothing'],
+        [f'{TOOL}.outputSchema.title: "Sum" -> nothing'],
+        ["list of templates.result.resourceTemplates[a].annotations.audience: true -> nothing"],
         [f'{TOOL}.description: "Add." -> nothing'],
         [f'{TOOL}.description: "Add." -> "Take."'],
         [f'{TOOL}.inputSchema.properties.a.description: nothing -> "the first"'],
