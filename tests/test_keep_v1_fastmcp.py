@@ -60,7 +60,17 @@ def test_a_look_without_the_option_finds_no_errors_in_the_code(name: str) -> Non
     assert not [finding for finding in found if finding.severity is Severity.ERROR and finding.path.endswith(".py")]
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
+# What has no form for both releases, and is told.
+ALONE = {"left_out": ["MCP602"]}
+
+
+@pytest.mark.parametrize("name", ALONE)
+def test_what_a_small_program_has_for_one_release_alone_is_told(name: str) -> None:
+    made = engine.fix(link({"program.py": PROGRAMS[name]}), CATALOG, aim=Aim.BOTH, unsafe=True)
+    assert errors(made.remaining) == ALONE[name]
+
+
+@pytest.mark.parametrize("name", sorted(PROGRAMS.keys() - ALONE.keys()))
 def test_a_small_program_prints_the_same_under_both(name: str, tmp_path: Path) -> None:
     made = engine.fix(link({"program.py": PROGRAMS[name]}), CATALOG, aim=Aim.BOTH, unsafe=True)
     assert made.texts
@@ -100,6 +110,7 @@ def test_every_import_that_a_fixture_gets_can_be_made(major: int) -> None:
 NOT_LOADED: Mapping[str, str] = {
     "fastmcp4-standalone_name-experimental": "needs the package openai",
     "fastmcp4-foreign_http-caught": "needs the package httpx, which fastmcp 4 does not bring along",
+    "fastmcp4-constructor_transport-remarks": "runs its servers at once",
     "fastmcp4-component_object-others": "reads `fn` of functions",
     "fastmcp4-server_transformation-others": "takes away a tool that is not there",
 }
@@ -112,7 +123,7 @@ def test_a_fixture_without_an_error_left_is_loaded(major: int, tmp_path: Path) -
         first = fixed({path: plain(text) for path, text in case.before().items()})
         if first.texts and not errors(first.remaining) and case.id not in NOT_LOADED:
             write(texts(first), tmp_path / case.id)
-            loaded += [f"{case.id}/{path}" for path in first.texts]
+            loaded += [f"{case.id}/{path}" for path in first.texts if path.endswith(".py")]
     assert len(loaded) > 8
     ask = (
         "import json, pathlib, runpy, sys\nfailed = []\nfor path in json.load(sys.stdin):\n"
