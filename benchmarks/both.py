@@ -21,6 +21,7 @@ from comparing import faults, files, undefined
 from sdk import CLIENTS, Bench, Plan, _copy, _differing, _is_told, read
 
 KEEP = "--keep-v1"
+PROJECTS = ("ll-refservers", "ll-pandoc", "ll-obsidian", "fm1-gsheets", "cl-mcpo")
 MAJORS = ("1", "2")
 # Of the clients, those that a server on each release has to satisfy.
 ASKING = {"1": ("v1",), "2": tuple(CLIENTS)}
@@ -136,7 +137,7 @@ def _lost(row: Mapping[str, Any]) -> Iterator[str]:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("corpus", type=Path)
-    parser.add_argument("--only", default="ll-refservers,ll-pandoc,ll-obsidian,cl-mcpo", help="names of projects, with commas between")
+    parser.add_argument("--only", default=",".join(PROJECTS), help="names of projects, with commas between")
     parser.add_argument("--recipes", type=Path, required=True)
     parser.add_argument("--tool", default=str(Path(sys.executable).with_name("mcp-migrate")))
     parser.add_argument("--scratch", type=Path)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from ..facts.model import FileFacts
@@ -15,7 +15,7 @@ from ..source import Span
 from . import cut
 from .edits import Edit
 from .lazy import cst
-from .lines import line_start
+from .lines import below, indent_of, line_start, next_line
 from .tree import Tree
 
 
@@ -57,12 +57,22 @@ def moved(
         if move.alias not in gone:
             yield from _respelled(move, locals_[move.alias], module)
     if gone or also:
-        yield from taken_out(statement, {*gone, *also}, tree, module)
+        leaving = [alias for alias in statement.names if alias in gone or alias in also]
+        whole = len(leaving) == len(statement.names)
+        remarks = {alias: found for alias in leaving if (found := _remarks(alias, statement, module, whole=whole))}
         lost = [move for move in moves if move.alias in gone]
-        if _is_plain(statement, module):
-            yield from (Import(move.module, _spelled(move.name, locals_[move.alias])) for move in lost)
-        elif lost:
-            yield _added(statement, lost, locals_, module)
+        replaced = bool(remarks) and whole
+        # At the top of a file imports go where the others are; what a comment is about stays with its comment.
+        here = [move for move in lost if move.alias in remarks] if _is_plain(statement, module) and not replaced else lost
+        added = _lines(here, [alias for alias in leaving if alias in also and alias in remarks], locals_, remarks)
+        if replaced:
+            gap = module.source.newline + indent_of(module.source, module.span(statement).start)
+            yield Edit(module.span(statement), gap.join(added))
+        else:
+            yield from taken_out(statement, {*leaving}, tree, module)
+            if added:
+                yield below(module, statement, "".join(f"{line}\n" for line in added))
+        yield from (Import(move.module, _spelled(move.name, locals_[move.alias])) for move in lost if move not in here)
 
 
 def uses(name: str, aliases: Sequence[ast.alias], module: Module, inference: Inference) -> Iterator[Span]:
@@ -173,17 +183,36 @@ def _is_plain(statement: ast.stmt, module: Module) -> bool:
     return module.parents.get(statement) is module.tree
 
 
-def _added(statement: ast.ImportFrom, moves: Sequence[Move], locals_: dict[ast.alias, str], module: Module) -> Edit:
-    """A line below the statement, for imports that stand in a function or a guard."""
-    span = module.span(statement)
-    start = line_start(module.source, span.start)
-    indent = re.match(rb"[ \t]*", module.source.utf8[start : span.start])
+def _remarks(alias: ast.alias, statement: ast.ImportFrom, module: Module, *, whole: bool) -> list[str]:
+    """The comments inside of an import that are about one name and go with it: those above it, then that behind it.
+
+    `whole` is whether all names go.
+    """
+    source, span, end = module.source, module.span(alias), module.span(statement).end
+    rest = source.utf8[span.end : min(end, next_line(source, span.end))].decode("utf-8").strip()
+    # Without a comma it is the last name, and what stands behind that stays with the parenthesis, as long as there is one.
+    behind = rest.removeprefix(",").strip() if rest.startswith(",") or whole else ""
+    row = source.position(span.start).line
+    first = row
+    if not source.utf8[line_start(source, span.start) : span.start].strip():
+        while first - 1 > statement.lineno and source.line(first - 1).lstrip().startswith("#"):
+            first -= 1
+    return [*(source.line(number).strip() for number in range(first, row)), *([behind] if behind.startswith("#") else [])]
+
+
+def _lines(
+    moves: Sequence[Move], others: Sequence[ast.alias], locals_: Mapping[ast.alias, str], remarks: Mapping[ast.alias, list[str]]
+) -> list[str]:
+    """The imports of some names, one line for each module, and the comments about these and other names, each above its import."""
+    lines = [remark for alias in others for remark in remarks[alias]]
     by_module: dict[str, list[str]] = {}
     for move in moves:
-        by_module.setdefault(move.module, []).append(_spelled(move.name, locals_[move.alias]))
-    lines = [f"from {name} import {', '.join(names)}" for name, names in by_module.items()]
-    gap = module.source.newline + (indent[0].decode() if indent else "")
-    return Edit(Span(span.end, span.end), "".join(gap + line for line in lines))
+        name = _spelled(move.name, locals_[move.alias])
+        if move.alias in remarks:
+            lines += [*remarks[move.alias], f"from {move.module} import {name}"]
+        else:
+            by_module.setdefault(move.module, []).append(name)
+    return [*lines, *(f"from {module} import {', '.join(names)}" for module, names in by_module.items())]
 
 
 def _module_span(statement: ast.ImportFrom, module: Module) -> Span:

@@ -18,7 +18,9 @@ _OLD = "_fastmcp"
 
 def check(fact: Standalone, ctx: Context) -> Iterator[Finding]:
     if _is_first(fact, ctx):
-        yield from (ctx.finding(fact, Applicability.SAFE, span=ctx.module.span(key)) for key in _keys(ctx))
+        # A server of the project moves along; without one, a client may speak to servers that stay with fastmcp 2.
+        applicability = Applicability.SAFE if ctx.sdk.standalone_servers else Applicability.UNSAFE
+        yield from (ctx.finding(fact, applicability, span=ctx.module.span(key)) for key in _keys(ctx))
 
 
 def fix(fact: Standalone, tree: Tree, ctx: Context) -> Iterator[Edit]:

@@ -32,9 +32,13 @@ def _finding(fact: Standalone, word: ast.keyword, value: ast.expr | None, ctx: C
     own = [f"`{key}`" for key in keys if key is not None and key not in ctx.entry.data["known"]]
     if own:
         yield ctx.finding(fact, span=span, message=ctx.entry.message.replace("{what}", ", ".join(own)))
-    elif None in keys and any(_READ.search(file.source.utf8) for file in ctx.project.files.values()):
+    elif None in keys and ctx.project.remember("annotations are read by name", lambda: _are_read(ctx)):
         what = "annotations of one's own"
         yield ctx.finding(fact, span=span, message=ctx.entry.message.replace("{what}", what), hint=ctx.entry.hints["unknown"])
+
+
+def _are_read(ctx: Context) -> bool:
+    return any(_READ.search(file.source.utf8) for file in ctx.project.files.values())
 
 
 def _values(value: ast.expr, ctx: Context) -> Iterator[ast.expr | None]:

@@ -11,7 +11,7 @@ from ...facts.model import Symbol, SymbolUse
 from ...rewrite.edits import Edit
 from ...rule import Applicability, Context, Finding, Import
 from ...sdk.modules import Binding, Def, How
-from ...sdk.types import OWN, ClassOf, Function
+from ...sdk.types import ClassOf
 from ...source import Span
 
 if TYPE_CHECKING:
@@ -39,8 +39,6 @@ def fix(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit | Import]:
         end = ctx.module.span(annotation).end
         name = _yielded(annotation, ctx)
         default = _idle_default(annotation, ctx) if name else None
-        if default is not None:
-            yield from _required(annotation, ctx)
         yield Edit(Span(end, end if default is None else ctx.module.span(default).end), f"[{name or 'Any'}]")
         if not name:
             yield Import("typing", "Any")
@@ -65,22 +63,21 @@ def _yielded(annotation: ast.expr, ctx: Context) -> str:
 
 
 def _idle_default(annotation: ast.expr, ctx: Context) -> ast.expr | None:
-    """The `None` that a context defaults to, where a call without a context fails at once, so that nobody makes one.
+    """The `None` that a context alone defaults to, where a call without a context fails at once, so that nobody makes one.
 
-    `def tool(a: int = 1, ctx: Context = None): db = ctx.request_context.lifespan_context.db`: the SDK hands the context over by its name.
+    `def tool(a: int, ctx: Context = None): db = ctx.request_context.lifespan_context.db`. Behind other defaults it stays: without it,
+    the context would have to be named, and who calls the function with places need not be part of the run.
     """
     module = ctx.module
     parameter = module.parents.get(annotation)
     function = next((above for above in module.around(annotation) if isinstance(above, Def)), None)
     if function is None or not isinstance(parameter, ast.arg) or parameter not in function.args.args[-1:]:
         return None
-    default = function.args.defaults[-1] if function.args.defaults else None
+    default = function.args.defaults[0] if len(function.args.defaults) == 1 else None
     if not isinstance(default, ast.Constant) or default.value is not None or not _asks_first(function, parameter.arg):
         return None
     between = module.source.utf8[module.span(annotation).end : module.span(default).start]
-    if between.strip() != b"=" or not (_needs_no_star(function) or _is_named_by_all(function, ctx)):
-        return None
-    return default
+    return default if between.strip() == b"=" else None
 
 
 def _asks_first(function: Def, name: str) -> bool:
@@ -92,48 +89,6 @@ def _asks_first(function: Def, name: str) -> bool:
     while isinstance(value, ast.Attribute | ast.Await | ast.Subscript | ast.Call):
         asked, value = isinstance(value, ast.Attribute), value.func if isinstance(value, ast.Call) else value.value
     return asked and isinstance(value, ast.Name) and value.id == name
-
-
-def _needs_no_star(function: Def) -> bool:
-    return len(function.args.defaults) == 1
-
-
-def _is_named_by_all(function: Def, ctx: Context) -> bool:
-    """Whether the last parameter of a function can be one that is given by its name only: no call gives it by its place."""
-    if function.args.vararg is not None or function.args.kwonlyargs or not all(_leaves_places(one, ctx) for one in function.decorator_list):
-        return False
-    places = len(function.args.posonlyargs) + len(function.args.args)
-    for path, file in ctx.sdk.files.items():
-        if f"{function.name}(".encode() in file.source.utf8:
-            for call in ctx.sdk.module_at(path).calls.get(function.name, ()):
-                if len(call.args) >= places or any(isinstance(argument, ast.Starred) for argument in call.args):
-                    return False
-    return True
-
-
-def _leaves_places(decorator: ast.expr, ctx: Context) -> bool:
-    """Whether a decorator is the SDK's own, which gives all by name, or one that calls nothing which it is given with places."""
-    known = ctx.sdk.type(decorator.func if isinstance(decorator, ast.Call) else decorator, ctx.module)
-    if not isinstance(known, Function):
-        return False
-    path, own, name = known.name.partition(OWN)
-    if not own:
-        return known.name.startswith("mcp.")
-    node = ctx.sdk.module_at(path).defined.get(name)
-    if not isinstance(node, Def):
-        return False
-    inner = [*ast.walk(node)]
-    given = {argument.arg for one in inner if isinstance(one, Def) for argument in (*one.args.posonlyargs, *one.args.args)}
-    return not any(isinstance(one, ast.Call) and isinstance(one.func, ast.Name) and one.func.id in given and one.args for one in inner)
-
-
-def _required(annotation: ast.expr, ctx: Context) -> Iterator[Edit]:
-    """What makes a parameter without a default possible behind others that have one."""
-    parameter = ctx.module.parents[annotation]
-    function = next(above for above in ctx.module.around(annotation) if isinstance(above, Def))
-    if not _needs_no_star(function):
-        start = ctx.module.span(parameter).start
-        yield Edit(Span(start, start), "*, ")
 
 
 def _only(name: str, at: ast.expr, ctx: Context) -> Binding | None:
