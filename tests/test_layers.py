@@ -276,7 +276,11 @@ def test_nothing_is_kept_from_one_run_to_the_next_but_what_the_package_holds() -
         module_of(path)
         for path in CODE
         for node in ast.parse(path.read_text(encoding="utf-8")).body
-        if isinstance(node, ast.Assign | ast.AnnAssign) and isinstance(node.value, ast.Dict | ast.List | ast.Set)
+        if isinstance(node, ast.Assign | ast.AnnAssign)
+        and (
+            isinstance(node.value, ast.Dict | ast.List | ast.Set)
+            or (isinstance(node.value, ast.Call) and ast.unparse(node.value.func) == "_Store")
+        )
         for name in (node.targets if isinstance(node, ast.Assign) else [node.target])
         if isinstance(name, ast.Name) and name.id.islower() and not name.id.startswith("__")
     }
