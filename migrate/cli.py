@@ -23,6 +23,7 @@ from .terminal import (
     FOUND,
     Progress,
     fail,
+    forgiving,
     guarded,
     interrupted,
     is_colourful,
@@ -30,6 +31,7 @@ from .terminal import (
     orderly,
     print_bytes,
     say,
+    told,
     uninterrupted,
     width,
 )
@@ -129,12 +131,16 @@ def main() -> None:
     """The entry point of the command `mcp-migrate`."""
     # Syntax trees are many objects without cycles: to look for cycles less often saves 15 % of the CPU, and costs no memory.
     gc.set_threshold(2_000_000, 10, 10)
+    forgiving()
     try:
         if COMPLETE in os.environ:
             _complete()
         app()
     except KeyboardInterrupt:  # while Python was still loading modules
         interrupted()
+    except SystemExit:
+        told()
+        raise
     finally:
         # What is left is freed with the process: to look through it once more costs 8 % of the CPU.
         gc.freeze()
@@ -628,8 +634,10 @@ def _write_baseline(run: Run, sifted: Sifted, file: Path) -> None:
 
 
 def _write(file: Path, text: str) -> None:
+    from . import files
+
     try:
-        file.write_text(text, encoding="utf-8", newline="\n")
+        files.put(file, text.encode("utf-8", "backslashreplace"))  # the name of a file may hold what no text can
     except OSError as error:
         fail(f"cannot write {file}: {(error.strerror or str(error)).lower()}")
 

@@ -39,9 +39,8 @@ def read_requirements(text: str, name: str) -> Iterator[Fact]:
             found.append(entry)
         if content.strip():
             behind = start + len(logical.rstrip("\r\n"))
-    editable = [entry for entry in found if not entry.fixed]
     for entry in found:
-        yield replace(entry, entry=((offset(behind), f"{newline}{{}}"),)) if entry in editable and place is Place.DEPENDENCY else entry
+        yield replace(entry, entry=((offset(behind), f"{newline}{{}}"),)) if not entry.fixed and place is Place.DEPENDENCY else entry
 
 
 def read_cfg(text: str, name: str) -> Iterator[Fact]:
