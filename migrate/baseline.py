@@ -68,7 +68,7 @@ def load(text: str) -> frozenset[Key]:
     """The keys of a baseline's text. Raises BaselineError."""
     try:
         document = json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise BaselineError(f"not JSON: {error}") from error
     if not isinstance(document, dict) or document.get("version") != VERSION or not isinstance(document.get("findings"), list):
         raise BaselineError(f"not a baseline of version {VERSION}")
@@ -76,5 +76,5 @@ def load(text: str) -> frozenset[Key]:
         return frozenset(
             Key(str(item["path"]), str(item["rule"]), str(item["digest"]), int(item["occurrence"])) for item in document["findings"]
         )
-    except (KeyError, TypeError, ValueError) as error:
+    except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise BaselineError(f"an entry is not whole: {error!r}") from error

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
@@ -176,9 +175,7 @@ class _Answer(NamedTuple):
 
 def _ask(root: str, *arguments: str, given: str = "") -> _Answer:
     try:
-        done = subprocess.run(
-            ["git", "-C", root, *arguments], input=given.encode("utf-8", "surrogateescape"), capture_output=True, check=False
-        )
+        done = worktree.git(root, *arguments, given=given.encode("utf-8", "surrogateescape"))
     except OSError as error:
         raise NotCommitted(f"git cannot be run: {(error.strerror or str(error)).lower()}") from error
     out = os.fsdecode(done.stdout)

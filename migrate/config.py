@@ -83,6 +83,8 @@ def _config(file: Path) -> Config | None:
         raise ConfigError(f"{file}: {(error.strerror or str(error)).lower()}") from error
     except ValueError as error:  # TOMLDecodeError and UnicodeDecodeError
         raise ConfigError(f"{file}: {error}") from error
+    except RecursionError as error:
+        raise ConfigError(f"{file}: nested too deeply") from error
     prefix = ""
     if file.name == SHARED_FILE:
         tools = document.get("tool", {})

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 SUFFIXES = (".py", ".pyw")
 
+MAX_SIZE = 100_000_000  # what is longer is no code, and a file with holes may be longer than all memory
+
 # Folders that hold no source of the project's own; ruff's list and the caches of our neighbours.
 DEFAULT_EXCLUDES = frozenset(
     {
@@ -117,6 +119,8 @@ def read(file: File) -> bytes | Unreadable:
         status = os.stat(file.location)
         if not stat.S_ISREG(status.st_mode):
             return Unreadable(file.path, "not a regular file")
+        if status.st_size > MAX_SIZE:
+            return Unreadable(file.path, f"larger than {MAX_SIZE // 1_000_000} MB")
         # One call for the whole of a small file, where an object of `open` makes four: a third of the time.
         descriptor = os.open(file.location, os.O_RDONLY | getattr(os, "O_BINARY", 0))
         try:
@@ -213,11 +217,10 @@ def _layers_above(start: str) -> list[_Layer]:
 
 
 def _layer_of(base: str, ignore_file: str) -> list[_Layer]:
-    try:
-        with open(ignore_file, encoding="utf-8", errors="replace") as stream:
-            lines = stream.read().splitlines()
-    except OSError:
+    data = read(File(ignore_file, ignore_file))
+    if isinstance(data, Unreadable):
         return []
+    lines = data.decode("utf-8", "replace").splitlines()
     return [_layer(base, lines)] if any(line.strip() and not line.startswith("#") for line in lines) else []
 
 

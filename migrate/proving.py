@@ -11,6 +11,7 @@ from enum import Enum
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from . import discover
 from .facts.code import last
 from .facts.mask import parse
 from .facts.model import Dispatcher, FileFacts, Route, Send
@@ -258,8 +259,9 @@ def _leads(target: str, package: _Package, servers: list[FileFacts]) -> bool:
 
 def _scripts(folder: Path) -> Mapping[str, str]:
     try:
-        read: dict[str, Any] = tomllib.loads((folder / "pyproject.toml").read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        data = discover.read(discover.File("pyproject.toml", str(folder / "pyproject.toml")))
+        read: dict[str, Any] = {} if isinstance(data, discover.Unreadable) else tomllib.loads(data.decode("utf-8"))
+    except (ValueError, RecursionError):
         return {}
     tool = read.get("tool")
     poetry = tool.get("poetry") if isinstance(tool, dict) else None

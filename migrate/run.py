@@ -602,7 +602,11 @@ class Run:
     def _accepted(self, file: Path) -> Iterable[Key]:
         """The keys of a baseline, which are relative to its folder, as keys of this run."""
         try:
-            keys = baseline.load(file.read_text(encoding="utf-8"))
+            # One that is named may come out of a pipe; one of the settings is a file.
+            data = file.read_bytes() if file == self.flags.baseline else discover.read(File(str(file), str(file)))
+            if isinstance(data, Unreadable):
+                raise BaselineError(data.reason)
+            keys = baseline.load(data.decode("utf-8"))
         except OSError as error:
             raise BaselineError(f"{file}: {(error.strerror or str(error)).lower()}") from error
         except (BaselineError, UnicodeDecodeError) as error:
@@ -667,5 +671,6 @@ def _contents_beside(read: Reading) -> Iterator[bytes]:
     for path, location in read.locations.items():
         is_code = path.endswith((*discover.SUFFIXES, notebooks.SUFFIX))
         if is_code and path not in read.project.files and path not in read.project.manifests and path not in read.data:
-            with contextlib.suppress(OSError):
-                yield Path(location).read_bytes()
+            data = discover.read(File(path, location))
+            if not isinstance(data, Unreadable):
+                yield data

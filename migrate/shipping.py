@@ -13,10 +13,10 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from fnmatch import fnmatchcase
 from itertools import chain
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 from typing import Any, NamedTuple
 
-from . import dockerfile, worktree
+from . import discover, dockerfile, worktree
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -64,8 +64,9 @@ def _gaps_in(file: str, name: str, new: str, user: str, top: str) -> Iterator[Ga
     if find is None:
         return
     try:
-        text = Path(file).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError):
+        data = discover.read(discover.File(file, file))
+        text = "" if isinstance(data, discover.Unreadable) else data.decode("utf-8").replace("\r\n", "\n").replace("\r", "\n")
+    except UnicodeDecodeError:
         return
     base = os.path.basename(new)
     if find is _copied:
@@ -85,7 +86,7 @@ def _copied(text: str, file: str, new: str, user: str, top: str) -> Iterator[int
 def _in_pyproject(text: str, file: str, new: str, user: str, top: str) -> Iterator[int]:
     try:
         document = tomllib.loads(text)
-    except tomllib.TOMLDecodeError:
+    except (tomllib.TOMLDecodeError, RecursionError):
         return
     folder = os.path.dirname(file)
     modules = _table(document, "tool.setuptools").get("py-modules")

@@ -81,7 +81,7 @@ LAYERS: dict[str, set[str]] = {
     "units": {"rule", "files", "project"},
     "files": set(),
     "commits": {"files", "worktree"},
-    "proving": CHECK | {"project"},  # how a package is run
+    "proving": CHECK | {"discover", "project"},  # how a package is run
     "pull_request": {"*"},  # what a run gives its reviewers; it writes nothing either
     "forecast": {"source", "facts.model", "rule", "project"},
     "unimportable": {"facts.model", "rule", "project", "sdk"},
@@ -93,6 +93,7 @@ LAYERS: dict[str, set[str]] = {
     "report": {"source", "rule", "__version__"},
     "rules": CHECK | {"rewrite", "rules", "sdk"},
     "cli": {"*"},
+    "__main__": {"cli"},
     "terminal": {"baseline", "config", "discover", "selection", "worktree", "report"},  # the errors that its users can act on
     "examples": {"*"},  # what a run asks for with each document; it writes nothing either
     "run": {"*"},  # what `cli` asks for in one word; it reads the disk and writes nothing
@@ -103,7 +104,7 @@ LAYERS: dict[str, set[str]] = {
     "discover": set(),
     "patch": set(),
     "dockerfile": set(),
-    "shipping": {"dockerfile", "worktree"},
+    "shipping": {"discover", "dockerfile", "worktree"},
     "worktree": set(),
     "verify": set(),  # it knows servers by what they say, and no code
 }
@@ -215,13 +216,11 @@ def calls_of(path: Path) -> Iterator[tuple[str, ast.Call]]:
 DISK_MODULES = {"os", "shutil", "tempfile", "subprocess", "stat"}
 WRITING = {"write_text", "write_bytes", "unlink", "mkdir", "touch", "rename", "rmdir", "symlink_to", "fdopen"}
 WRITING |= {f"os.{name}" for name in ("replace", "rename", "unlink", "remove", "chmod", "chown", "fsync", "mkdir", "makedirs")}
-WRITING |= {"tempfile.mkstemp", "tempfile.mkdtemp", "shutil.copy", "shutil.move", "shutil.rmtree"}
+WRITING |= {"os.link", "tempfile.mkstemp", "tempfile.mkdtemp", "shutil.copy", "shutil.move", "shutil.rmtree"}
 OPENING = {"open", "os.open", "read_text", "read_bytes", "os.scandir", "os.listdir", "os.walk", "subprocess.run", "subprocess.Popen"}
-# `catalog`, `guide`, `symptoms`, `rewrite.module` and `sdk.api` read what is part of the package; `worktree` asks git, and `commits` has it
-# commit.
-WRITERS = {"cli", "files"}
+# `catalog`, `guide`, `symptoms`, `rewrite.module` and `sdk.api` read what is part of the package, and `worktree` asks git.
+WRITERS = {"files", "terminal"}  # that one has what cannot be printed go nowhere
 OPENERS = {
-    "commits",
     "verify.process",
     "verify.revision",
     "verify.schema",
@@ -229,13 +228,13 @@ OPENERS = {
     "config",
     "discover",
     "files",
-    "proving",
     "guide",
     "rewrite.written",
     "run",
     "sdk.api",
     "shipping",
     "symptoms",
+    "terminal",
     "worktree",
 }
 
