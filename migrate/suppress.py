@@ -17,8 +17,9 @@ from .selection import UnknownRule, ids_of
 from .source import Source, Span
 
 _MARK = "mcp-migrate:"
-_DIRECTIVE = re.compile(r"#\s*mcp-migrate:\s*(?P<word>[\w-]*)\s*(?P<brackets>\[(?P<rules>[^\]]*)\])?")
-_REASON = re.compile(r"\s*--\s*(?P<reason>\S.*?)\s*(?=#\s*mcp-migrate:|$)")
+_DIRECTIVE = re.compile(r"#\s*mcp-migrate:\s*(?P<word>[\w-]*)\s*(?P<brackets>\[(?P<rules>[^\]#]*)\])?")
+_REASON = re.compile(r"\s*--(?P<reason>.*)")
+_NEXT = re.compile(r"#\s*mcp-migrate:")
 _COMMENT = re.compile(r"^([ \t]*)(<!--|\.\.)(?=[ \t]*(?:#[ \t]*)?mcp-migrate:)")
 _PYTHON = (".py", ".pyw", ".pyi", ".ipynb")
 _WORDS = ("ignore", "ignore-file")
@@ -133,7 +134,7 @@ def _directives(source: Source) -> Iterator[Suppression | Stray]:
             span = Span(start, start + len(found[0].rstrip().encode("utf-8")))
             if found["word"] in _WORDS:
                 rules = None if found["brackets"] is None else tuple(name for part in found["rules"].split(",") if (name := part.strip()))
-                told = reason["reason"] if reason else ""
+                told = _NEXT.split(reason["reason"], maxsplit=1)[0].strip() if reason else ""
                 yield Suppression(span, line, rules, found["word"] == "ignore-file", told, ends.get(line, line))
             elif found["word"] != _MARKS:
                 yield Stray(span, found["word"])

@@ -12,8 +12,6 @@ from .lazy import cst
 from .lines import line_start, next_line
 from .tree import Tree
 
-# The comment at the end of the line of an argument.
-_REMARK = re.compile(rb"[ \t]*,[ \t]*#[^\r\n]*")
 
 
 def at(tree: Tree, span: Span) -> cst.Call | None:
