@@ -9,19 +9,13 @@ import ast
 import configparser
 import os
 import re
-import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from fnmatch import fnmatchcase
 from itertools import chain
 from pathlib import PurePosixPath
 from typing import Any, NamedTuple
 
-from . import discover, dockerfile, worktree
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
+from . import discover, dockerfile, tables, worktree
 
 # Lists of paths or patterns, by the tables that hold them.
 _PATHS: Mapping[str, tuple[str, ...]] = {
@@ -85,8 +79,8 @@ def _copied(text: str, file: str, new: str, user: str, top: str) -> Iterator[int
 
 def _in_pyproject(text: str, file: str, new: str, user: str, top: str) -> Iterator[int]:
     try:
-        document = tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError):
+        document = tables.loads(text)
+    except ValueError:
         return
     folder = os.path.dirname(file)
     modules = _table(document, "tool.setuptools").get("py-modules")

@@ -37,9 +37,17 @@ def _of(path: Path) -> Iterator[Expression]:
     tree = ast.parse(path.read_text(encoding="utf-8"))
     text = path.read_text(encoding="utf-8")
     constants = {
-        target.id: node.value for node in tree.body if isinstance(node, ast.Assign) for target in node.targets if isinstance(target, ast.Name)
+        target.id: node.value
+        for node in tree.body
+        if isinstance(node, ast.Assign)
+        for target in node.targets
+        if isinstance(target, ast.Name)
     }
-    holders = {id(node.value): node.targets[0].id for node in ast.walk(tree) if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)}
+    holders = {
+        id(node.value): node.targets[0].id
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)
+    }
     for node in ast.walk(tree):
         if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and ast.unparse(node.func.value) == "re" and node.args):
             continue
@@ -64,11 +72,20 @@ def _spelled(node: ast.expr, constants: dict[str, ast.expr]) -> Any:
         case ast.Constant(value=str() | bytes() as value):
             return value
         case ast.JoinedStr(values=parts):
-            texts = [_spelled(part.value, constants) if isinstance(part, ast.FormattedValue) else _spelled(part, constants) for part in parts]
-            return "".join("3" if text is None and str(texts[at - 1]).endswith("{") else text if text is not None else "word" for at, text in enumerate(texts))
+            texts = [
+                _spelled(part.value, constants) if isinstance(part, ast.FormattedValue) else _spelled(part, constants) for part in parts
+            ]
+            return "".join(
+                "3" if text is None and str(texts[at - 1]).endswith("{") else text if text is not None else "word"
+                for at, text in enumerate(texts)
+            )
         case ast.BinOp(left=left, op=ast.Add(), right=right):
             one, two = _spelled(left, constants), _spelled(right, constants)
-            return (one if one is not None else type(two)()) + (two if two is not None else type(one)()) if one is not None or two is not None else None
+            return (
+                (one if one is not None else type(two)()) + (two if two is not None else type(one)())
+                if one is not None or two is not None
+                else None
+            )
         case ast.BinOp(left=left, op=ast.Mod()):
             one = _spelled(left, constants)
             return one.replace(b"%s", b"word") if isinstance(one, bytes) else one.replace("%s", "word") if one is not None else None
@@ -144,7 +161,11 @@ def _member(choices: Any) -> str:
     negated = choices and choices[0][0] is sre.NEGATE
     found = {chr(value) for op, value in choices if op is sre.LITERAL}
     found |= {chr(value[0]) for op, value in choices if op is sre.RANGE}
-    found |= {{sre.CATEGORY_SPACE: " ", sre.CATEGORY_DIGIT: "1", sre.CATEGORY_WORD: "a"}.get(value, "!") for op, value in choices if op is sre.CATEGORY}
+    found |= {
+        {sre.CATEGORY_SPACE: " ", sre.CATEGORY_DIGIT: "1", sre.CATEGORY_WORD: "a"}.get(value, "!")
+        for op, value in choices
+        if op is sre.CATEGORY
+    }
     if not negated:
         return min(found or {"a"})
-    return next(char for char in 'ab1 -."\'(x,=' if char not in found)
+    return next(char for char in "ab1 -.\"'(x,=" if char not in found)

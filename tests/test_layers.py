@@ -27,7 +27,7 @@ LAYERS: dict[str, set[str]] = {
     "cells": {"source", "facts"},
     "documents": {"source", "facts", "cells", "scope", "rewrite.edits"},
     "notebooks": {"source", "facts", "cells"},
-    "manifests": {"source", "facts", "cells", "documents"},
+    "manifests": {"source", "facts", "cells", "documents", "tables"},
     "locks": set(),
     "project": {"source", "facts", "sdk", "manifests"},
     "rule": {"source", "facts.model"},
@@ -81,7 +81,7 @@ LAYERS: dict[str, set[str]] = {
     "units": {"rule", "files", "project"},
     "files": set(),
     "commits": {"files", "worktree"},
-    "proving": CHECK | {"discover", "project"},  # how a package is run
+    "proving": CHECK | {"discover", "project", "tables"},  # how a package is run
     "pull_request": {"*"},  # what a run gives its reviewers; it writes nothing either
     "forecast": {"source", "facts.model", "rule", "project"},
     "unimportable": {"facts.model", "rule", "project", "sdk"},
@@ -89,7 +89,7 @@ LAYERS: dict[str, set[str]] = {
     "suppress": {"source", "rule", "house", "selection", "documents"},
     "baseline": {"source", "rule"},
     "mark": {"source", "rule"},
-    "config": {"rule"},
+    "config": {"rule", "tables"},
     "report": {"source", "rule", "__version__"},
     "rules": CHECK | {"rewrite", "rules", "sdk"},
     "cli": {"*"},
@@ -103,8 +103,9 @@ LAYERS: dict[str, set[str]] = {
     "sieve": {"source", "rule", "baseline", "house", "suppress"},
     "discover": set(),
     "patch": set(),
+    "tables": set(),
     "dockerfile": set(),
-    "shipping": {"discover", "dockerfile", "worktree"},
+    "shipping": {"discover", "dockerfile", "tables", "worktree"},
     "worktree": set(),
     "verify": set(),  # it knows servers by what they say, and no code
 }

@@ -46,7 +46,10 @@ def _masked(data: bytes) -> list[bytes]:
     masked = _GENERIC.sub(lambda found: found[1] + b" " * len(found[2]), data)
     # `type X = ...` becomes `0; X = ...`.
     masked = _TYPE_ALIAS.sub(
-        lambda found: found[1] + b"0;".ljust(len(found[2])) + found[3] + found[4] + b" " * len(found[5] or b"") + (found[6] or b"") + b"=", masked
+        lambda found: b"".join(
+            [found[1], b"0;".ljust(len(found[2])), found[3], found[4], b" " * len(found[5] or b""), found[6] or b"", b"="]
+        ),
+        masked,
     )
     masked = _EXCEPT_WITHOUT_PARENTHESES.sub(_parenthesised, masked)
     return [masked, _without_fstrings(masked)]
