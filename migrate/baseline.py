@@ -35,11 +35,14 @@ class BaselineError(Exception):
 def keys_of(findings: Iterable[Finding], sources: Mapping[str, Source]) -> list[Key]:
     """The key of each finding, in order. A file that could not be decoded has no lines: there the message is hashed."""
     seen: Counter[tuple[str, str, str]] = Counter()
+    digests: dict[str, str] = {}  # of texts that are hashed once, though a long line may have thousands of findings
     keys = []
     for finding in findings:
         source = sources.get(finding.path)
         text = finding.message if source is None else source.line(source.position(finding.span.start).line).strip()
-        same = (finding.path, finding.rule, sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16])
+        if text not in digests:
+            digests[text] = sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+        same = (finding.path, finding.rule, digests[text])
         keys.append(Key(*same, seen[same]))
         seen[same] += 1
     return keys

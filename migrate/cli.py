@@ -193,9 +193,9 @@ def check(
     verbose: Verbose = False,
 ) -> None:
     """Find what protocol revision 2026-07-28 breaks."""
-    from .run import Run
-
     with guarded():
+        from .run import Run
+
         if statistics and output_format in _FOR_MACHINES:
             fail(f"--statistics has no form in {output_format.value}; use text, concise or json")
         if accept is not None and (fixable_only or further):
@@ -269,10 +269,10 @@ def fix(
     verbose: Verbose = False,
 ) -> None:
     """Move code to protocol revision 2026-07-28, in place."""
-    from .report import summary as markdown
-    from .run import Run
-
     with guarded():
+        from .report import summary as markdown
+        from .run import Run
+
         if pin_only and (select or ignore):
             fail("--pin-only looks at its own rules; it takes no --select and no --ignore")
         if pin_only and keep_v1:
@@ -399,11 +399,11 @@ def guide(
     tracked: Tracked = False,
 ) -> None:
     """Print the migration guide for what is found in a project, as Markdown."""
-    from . import guide as sections
-    from .report import guide as telling
-    from .run import Run
-
     with guarded():
+        from . import guide as sections
+        from .report import guide as telling
+        from .run import Run
+
         if whole:
             text = telling.whole(sections.load())
         else:
@@ -439,10 +439,10 @@ def explain(
     words: Annotated[list[str], typer.Argument(metavar="RULE|TEXT", help="A rule's id or name, or the text of an error that you see.")],
 ) -> None:
     """Say why a rule is there and what to write instead, or where an error comes from."""
-    from . import symptoms
-    from .report import words as telling
-
     with guarded():
+        from . import symptoms
+        from .report import words as telling
+
         asked = " ".join(words)
         entry = next((entry for entry in _entries() if asked.upper() == entry.id or asked == entry.name), None)
         if entry is not None:
@@ -457,9 +457,9 @@ def explain(
 @app.command()
 def rules() -> None:
     """List all rules."""
-    from .report.text import FIXES
-
     with guarded():
+        from .report.text import FIXES
+
         entries = _entries()
         longest = max(len(entry.name) for entry in entries)
         for entry in entries:

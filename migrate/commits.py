@@ -113,8 +113,7 @@ def make(root: str, commits: Sequence[Commit]) -> None:
     written: list[Change] = []
     for number, commit in enumerate(commits, start=1):
         try:
-            files.write_together(commit.changes)
-            written += commit.changes
+            written += files.write_together(commit.changes)
             names = [os.path.relpath(change.location, root) for change in commit.changes]
             _do(root, "--literal-pathspecs", "add", "--pathspec-from-file=-", "--pathspec-file-nul", given="\0".join(names))
             _do(root, "commit", "--quiet", "--cleanup=whitespace", "--file=-", given=commit.message)

@@ -27,8 +27,8 @@ class NotWritten(Exception):
     """Changes that could not be made; the text says which one was in the way, and why."""
 
 
-def write_together(changes: Iterable[Change]) -> None:
-    """Makes changes that need each other, in order. Raises NotWritten, and then all files are as they were.
+def write_together(changes: Iterable[Change]) -> list[Change]:
+    """Makes changes that need each other, in order, and tells which. Raises NotWritten, and then all files are as they were.
 
     All of them lie on the disk under other names before the first takes its place, so a full disk is told by then. A file that
     somebody has changed since it was read is left alone, and one that says already what it should is done: another run was faster.
@@ -50,6 +50,7 @@ def write_together(changes: Iterable[Change]) -> None:
             left = [earlier.location for earlier in reversed(made) if not _is_taken_back(earlier)]
             more = f"; {', '.join(left)} could not be written back" if left else ""
             raise NotWritten(f"cannot write {change.location}: {(error.strerror or str(error)).lower()}{more}") from error
+    return made
 
 
 def restore(changes: Iterable[Change]) -> None:

@@ -33,17 +33,21 @@ PATIENCE = 1.0
 
 @contextmanager
 def guarded() -> Iterator[None]:
-    """One line for whatever the user can act on, in place of a traceback."""
-    from .baseline import BaselineError
-    from .config import ConfigError
-    from .discover import NotFound
-    from .selection import UnknownRule
-    from .worktree import GitError
+    """One line for whatever the user can act on, in place of a traceback.
 
+    What a command loads belongs inside: interrupted or broken there, the library of the command line would exit with 1, for findings.
+    """
     try:
-        yield
-    except (BaselineError, ConfigError, GitError, NotFound, UnknownRule) as error:
-        fail(str(error))
+        from .baseline import BaselineError
+        from .config import ConfigError
+        from .discover import NotFound
+        from .selection import UnknownRule
+        from .worktree import GitError
+
+        try:
+            yield
+        except (BaselineError, ConfigError, GitError, NotFound, UnknownRule) as error:
+            fail(str(error))
     except KeyboardInterrupt:
         interrupted()
     except BrokenPipeError:
