@@ -135,6 +135,13 @@ def read(file: File) -> bytes | Unreadable:
         return Unreadable(file.path, _reason(error))
 
 
+def leads_out(location: str, root: str) -> bool:
+    """Whether a file is a link to somewhere outside of a folder; without a folder, any link."""
+    if not os.path.islink(location):
+        return False
+    return not root or not os.path.realpath(location).startswith(os.path.realpath(root).rstrip(os.sep) + os.sep)
+
+
 def above(path: str, wanted: Callable[[str], bool], ends: frozenset[str]) -> Iterator[tuple[str, list[str]]]:
     """The folders from a path (a file's own, else its own folder) upwards, each with the names of its wanted files.
 

@@ -55,7 +55,7 @@ def gaps(new: str, users: Iterable[str], top: str) -> Iterator[Gap]:
 
 def _gaps_in(file: str, name: str, new: str, user: str, top: str) -> Iterator[Gap]:
     find = _READERS.get(name) or (_copied if _DOCKERFILE.fullmatch(name) else None)
-    if find is None:
+    if find is None or discover.leads_out(file, top):
         return
     try:
         data = discover.read(discover.File(file, file))

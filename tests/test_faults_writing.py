@@ -165,7 +165,7 @@ def repository(folder: Path) -> list[Change]:
 
 @posix
 def test_a_series_that_is_killed_at_any_step_can_be_taken_back_with_git(tmp_path: Path) -> None:
-    for number in (1, 4, 7, 8, 9, 10, 11, 12, 13):
+    for number in (1, 4, 7, 8, 9, 10, 11, 12, 13, 100):
         folder = tmp_path / str(number)
         folder.mkdir()
         made = repository(folder)
@@ -286,6 +286,8 @@ def test_what_may_not_be_written_stays_and_says_so(closed: str) -> None:
     with as_anybody() as folder:
         made = changes(folder)
         (folder / "a.py").chmod(0o444 if closed == "file" else 0o644)
+        if closed == "file" and os.access(folder / "a.py", os.W_OK):
+            pytest.skip("whoever runs this may write what is read-only")
         folder.chmod(0o755 if closed == "file" else 0o555)
         try:
             with pytest.raises(files.NotWritten, match=r"cannot write .*: permission denied$"):
