@@ -40,7 +40,7 @@ _LISTED = re.compile(
     r"""(?P<open>["'])pip[0-9.]*(?P=open)\s*,\s*(?P=open)install(?P=open)(?P<rest>(?:\s*,\s*(?P=open)[^"'\n]*(?P=open))*)"""
 )
 # The environment that `fastmcp run` makes for a server.
-_ASKED = re.compile(r"""(?P<open>")dependencies"\s*:\s*\[(?P<rest>[^\]]*)\]""")
+_ASKED = re.compile(r"""(?P<open>")dependencies"\s*:\s*\[(?P<rest>(?:[^\[\]"]|"[^"\n]*")*)\]""")
 _STRING = re.compile(r"""(?P<open>["'])(?P<text>[^"'\n]*)(?P=open)""")
 _CLI = re.compile(r"(?<![\w./=\"'\[-])(?:uv run |uvx --from \S+ |uv run --with \S+ )?mcp (?P<word>dev|install|run)\b(?=[ \t]+[\w./$<{])")
 _FASTMCP = re.compile(r"(?<![\w./=\"'\[-])fastmcp (?P<word>dev|tasks)\b(?=[ \t]+(?!inspector\b|apps\b)[\w./$<{])(?!.*\b(?:is|are|was)\b)")
