@@ -11,7 +11,6 @@ from functools import cached_property
 from itertools import accumulate
 from typing import NamedTuple
 
-
 _LONG = 4096  # bytes of a line that are not looked through again and again
 _INNER = bytes(range(0x80, 0xC0))  # bytes of UTF-8 that no character begins with
 

@@ -55,7 +55,11 @@ main()
 
 def tree(folder: Path) -> None:
     for name in NAMES:
-        put(folder, name, TRAP + ("import mcp\n" if name != "setup.py" else 'from setuptools import setup\nsetup(install_requires=["mcp>=1.2"])\n'))
+        put(
+            folder,
+            name,
+            TRAP + ("import mcp\n" if name != "setup.py" else 'from setuptools import setup\nsetup(install_requires=["mcp>=1.2"])\n'),
+        )
     put(folder, "app/server.py", TRAP + SERVER)
     put(folder, "app/sdk.py", TRAP + SDK)
     put(folder, "demo.ipynb", json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": [
@@ -68,7 +72,12 @@ def tree(folder: Path) -> None:
 
 @pytest.mark.parametrize(
     ("command", "allowed"),
-    [(["check", "--report", "sarif=out.sarif"], "git"), (["check", "--era", "modern"], ""), (["fix", "--unsafe-fixes", "--docs", "--mark"], "git"), (["guide"], "git")],
+    [
+        (["check", "--report", "sarif=out.sarif"], "git"),
+        (["check", "--era", "modern"], ""),
+        (["fix", "--unsafe-fixes", "--docs", "--mark"], "git"),
+        (["guide"], "git"),
+    ],
     ids=lambda given: " ".join(given) if isinstance(given, list) else "",
 )
 @pytest.mark.parametrize("way", ["there", "on the path"])
@@ -84,7 +93,13 @@ def test_no_line_of_the_code_is_run_or_imported_and_no_program_but_git(tmp_path:
             (folder / name).unlink()
         (folder / "mcp_migrate").rename(folder / "mcp_migrate_of_theirs")
         environment["PYTHONPATH"] = os.pathsep.join([str(folder), "."])
-    done = subprocess.run([sys.executable, put(tmp_path, "watched.py", WATCHED), allowed, *command], cwd=folder, env=environment, capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, put(tmp_path, "watched.py", WATCHED), allowed, *command],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+    )
     assert done.returncode in (0, 1), done.stderr
     assert "TOLD" not in done.stderr
     assert not (tmp_path / "trace").exists(), (tmp_path / "trace").read_text()
@@ -103,7 +118,12 @@ def test_rules_and_settings_of_a_project_are_data(run, tmp_path):
     put(tmp_path, "rules/removed/evil.yaml", "id: MCP999\nmatch: {Handler: [ping]}\n")
     put(tmp_path, "rules/removed/evil.py", TRAP)
     assert "MCP999" not in run("rules").out
-    for text in ('select = ["!!python/object/apply:os.system"]\n', 'rules = ["rules"]\n', 'plugins = ["evil"]\n', 'baseline = "$(touch x)"\n'):
+    for text in (
+        'select = ["!!python/object/apply:os.system"]\n',
+        'rules = ["rules"]\n',
+        'plugins = ["evil"]\n',
+        'baseline = "$(touch x)"\n',
+    ):
         put(tmp_path, ".mcp-migrate.toml", text)
         done = run("check")
         assert (done.status, done.out, done.err.count("\n")) == (2, "", 1)
@@ -136,7 +156,9 @@ def test_links_lead_nobody_out_of_the_tree(tmp_path: Path) -> None:
     (inside / "Dockerfile").symlink_to(outside / "secret.py")
     before = {path: path.read_bytes() for path in outside.iterdir()}
     for command in (["check"], ["fix", "--unsafe-fixes"]):
-        done = subprocess.run([sys.executable, put(tmp_path, "watched.py", WATCHED), "git", *command], cwd=inside, capture_output=True, text=True, timeout=60)
+        done = subprocess.run(
+            [sys.executable, put(tmp_path, "watched.py", WATCHED), "git", *command], cwd=inside, capture_output=True, text=True, timeout=60
+        )
         assert done.returncode == 1, done.stderr
         assert "TOLD" not in done.stderr
     assert {path: path.read_bytes() for path in outside.iterdir()} == before
@@ -177,7 +199,9 @@ def test_names_that_are_looked_for_may_be_anything(run, tmp_path, kind):
     assert done.err == ""
     assert "app/server.py:9:18: MCP103" in done.out
     told = [line for line in done.out.splitlines() if "MCP000" in line]
-    assert [line.partition(":")[0] for line in told] == (["app/__init__.py", "app/mcp_stateless.py", "demo.ipynb", "mcp.py"] if kind == "pipe" else [])
+    assert [line.partition(":")[0] for line in told] == (
+        ["app/__init__.py", "app/mcp_stateless.py", "demo.ipynb", "mcp.py"] if kind == "pipe" else []
+    )
     assert done.status == (2 if told else 1)
     assert run("fix", "--allow-dirty").status == done.status
     assert (tmp_path / "app" / "server.py").read_text() == SERVER

@@ -65,7 +65,9 @@ def test_every_encoding_that_python_reads_is_written_back_or_refused(name: str) 
         assert gather("x.py", data).unreadable == ()
 
 
-@pytest.mark.parametrize("name", ["latin-1", "cp1251", "koi8-r", "shift_jis", "euc-kr", "gb18030", "big5", "iso8859-15", "utf-8-sig", "mac-roman"])
+@pytest.mark.parametrize(
+    "name", ["latin-1", "cp1251", "koi8-r", "shift_jis", "euc-kr", "gb18030", "big5", "iso8859-15", "utf-8-sig", "mac-roman"]
+)
 def test_a_fix_keeps_every_other_byte_in_any_encoding(run, tmp_path, name):
     letters = unlike(name) or "é"
     head = "" if name == "utf-8-sig" else f"# coding: {name}\n"
@@ -75,7 +77,9 @@ def test_a_fix_keeps_every_other_byte_in_any_encoding(run, tmp_path, name):
     assert file.read_bytes() == text.replace("-32002", "-32602").encode(name)
 
 
-@pytest.mark.parametrize("name", ["idna", "punycode", "unicode_escape", "raw_unicode_escape", "undefined", "bz2_codec", "rot_13", "uu_codec", "utf-7", "mbcs"])
+@pytest.mark.parametrize(
+    "name", ["idna", "punycode", "unicode_escape", "raw_unicode_escape", "undefined", "bz2_codec", "rot_13", "uu_codec", "utf-7", "mbcs"]
+)
 def test_codecs_that_are_no_encodings_of_files_do_not_take_long(run, tmp_path, name):
     put(tmp_path, "bad.py", b"# coding: %s\nimport mcp\nx = '%s'\n" % (name.encode(), b"a-" * 200_000))
     began = time.process_time()
@@ -107,7 +111,9 @@ def test_what_is_longer_than_any_code_is_not_read(run, tmp_path):
     assert (tmp_path / "server.py").read_text() == FIXED
 
 
-@pytest.mark.parametrize("head", [b"", b"import mcp\n", b"\x7fELF\x02", b"\xff\xfei\0m\0p\0", b"PK\x03\x04"], ids=["noise", "import", "elf", "utf-16", "zip"])
+@pytest.mark.parametrize(
+    "head", [b"", b"import mcp\n", b"\x7fELF\x02", b"\xff\xfei\0m\0p\0", b"PK\x03\x04"], ids=["noise", "import", "elf", "utf-16", "zip"]
+)
 def test_a_file_that_is_no_text_is_one_finding_or_none(run, tmp_path, head):
     put(tmp_path, "bad.py", head + bytes(range(256)) * 1000 + b"\0mcp tools/call\0" * 100)
     done = run("check", "--output-format", "concise")
@@ -174,12 +180,20 @@ DEEP = {
     "branches": lambda n: f"x = {'1 if mcp else ' * n}1\n",
     "lambdas": lambda n: f"x = {'lambda: ' * n}mcp\n",
     "aliases": lambda n: "a0 = mcp\n" + "".join(f"a{i} = a{i - 1}\n" for i in range(1, n)) + f"a{n - 1}.settings.port = 1\n",
-    "functions": lambda n: "def f0(): return mcp\n" + "".join(f"def f{i}(): return f{i - 1}()\n" for i in range(1, n)) + f"f{n - 1}().settings\n",
-    "bases": lambda n: "class A0(FastMCP): pass\n" + "".join(f"class A{i}(A{i - 1}): pass\n" for i in range(1, n)) + f"A{n - 1}('x').settings\n",
-    "bases in a circle": lambda n: "".join(f"class A{i}(A{(i + 1) % n}): pass\n" for i in range(n)) + "A0('x').settings\n@mcp.tool()\ndef f(): raise A0()\n",
-    "bases that meet": lambda n: "class A0(FastMCP): pass\nclass B0(FastMCP): pass\n"
-    + "".join(f"class A{i}(A{i - 1}, B{i - 1}): pass\nclass B{i}(A{i - 1}, B{i - 1}): pass\n" for i in range(1, min(n, 60)))
-    + f"A{min(n, 60) - 1}('x').settings\n@mcp.tool()\ndef f(): raise A{min(n, 60) - 1}()\n",
+    "functions": lambda n: (
+        "def f0(): return mcp\n" + "".join(f"def f{i}(): return f{i - 1}()\n" for i in range(1, n)) + f"f{n - 1}().settings\n"
+    ),
+    "bases": lambda n: (
+        "class A0(FastMCP): pass\n" + "".join(f"class A{i}(A{i - 1}): pass\n" for i in range(1, n)) + f"A{n - 1}('x').settings\n"
+    ),
+    "bases in a circle": lambda n: (
+        "".join(f"class A{i}(A{(i + 1) % n}): pass\n" for i in range(n)) + "A0('x').settings\n@mcp.tool()\ndef f(): raise A0()\n"
+    ),
+    "bases that meet": lambda n: (
+        "class A0(FastMCP): pass\nclass B0(FastMCP): pass\n"
+        + "".join(f"class A{i}(A{i - 1}, B{i - 1}): pass\nclass B{i}(A{i - 1}, B{i - 1}): pass\n" for i in range(1, min(n, 60)))
+        + f"A{min(n, 60) - 1}('x').settings\n@mcp.tool()\ndef f(): raise A{min(n, 60) - 1}()\n"
+    ),
     "names in a circle": lambda n: "".join(f"n{i} = n{(i + 1) % n}\n" for i in range(n)) + "n0.settings\n",
 }
 
@@ -200,7 +214,8 @@ JSON_DEPTH = '{"mcpServers": "sse", "mcp": ' + "[" * D + "]" * D + "}"
 BOMBS = {
     "mcp.json": JSON_DEPTH,
     "claude.json": '{"mcpServers":' + '{"a":' * D + "1" + "}" * D + "}",
-    "a.ipynb": '{"nbformat": 4, "metadata": {}, "nbformat_minor": 5, "cells": [{"cell_type": "code", "source": ["import mcp"], "x":' + "[" * D,
+    "a.ipynb": '{"nbformat": 4, "metadata": {}, "nbformat_minor": 5, "cells": [{"cell_type": "code", "source": ["import mcp"], "x":'
+    + "[" * D,
     "pyproject.toml": f"[project]\nname = 'x'\ndependencies = ['mcp']\nx = {'[' * D}{']' * D}\n",
     "Pipfile": f"mcp = '1'\n{'a.' * D}b = 1\n",
     "environment.yml": f"# mcp\ndependencies: {'[' * D}{']' * D}\n",
@@ -226,7 +241,9 @@ def test_a_bomb_beside_the_code_does_not_go_off(run, tmp_path, name):
     assert time.process_time() - began < PATIENCE
 
 
-@pytest.mark.parametrize("text", [f"x = {'[' * D}\n", f"{'a.' * D}b = 1\n", f"{'a. ' * D}b = 1\n", f"[{'a.' * D}b]\n", "x = {" + "\"a\".'b' ." * D + "c = 1}\n"])
+@pytest.mark.parametrize(
+    "text", [f"x = {'[' * D}\n", f"{'a.' * D}b = 1\n", f"{'a. ' * D}b = 1\n", f"[{'a.' * D}b]\n", "x = {" + "\"a\".'b' ." * D + "c = 1}\n"]
+)
 def test_settings_that_are_a_bomb_are_one_line(tmp_path, text):
     put(tmp_path, ".mcp-migrate.toml", text)
     began = time.process_time()
@@ -252,7 +269,9 @@ WRITTEN = [*expressions.written()]
 def test_no_expression_backtracks() -> None:
     """Four times the text takes about four times as long, however the text is made to fit a pattern nearly."""
     assert len(WRITTEN) > 200
-    assert [one.where for one in WRITTEN if not one.where.startswith(OF_NAMES) and takes_too_long(one, 500) and takes_too_long(one, 2000)] == []
+    assert [
+        one.where for one in WRITTEN if not one.where.startswith(OF_NAMES) and takes_too_long(one, 500) and takes_too_long(one, 2000)
+    ] == []
 
 
 def test_expressions_that_backtrack_are_seen() -> None:
@@ -279,7 +298,9 @@ def takes_too_long(one: expressions.Expression, size: int) -> bool:
     for small, large in zip(expressions.worst(one, size), expressions.worst(one, 4 * size), strict=True):
         if seconds(small) > 0.5:
             return True
-        if seconds(large) > 2e-6 * size and min(seconds(large) for _ in range(3)) > max(8 * min(seconds(small) for _ in range(3)), 1e-6 * size):
+        if seconds(large) > 2e-6 * size and min(seconds(large) for _ in range(3)) > max(
+            8 * min(seconds(small) for _ in range(3)), 1e-6 * size
+        ):
             return True
     return False
 
@@ -330,5 +351,3 @@ def test_a_folder_of_deep_folders_is_walked(tmp_path: Path) -> None:
         os.chdir(here)
     found = [*discover.find([str(tmp_path)], str(tmp_path))]
     assert [item.path.endswith("server.py") for item in found] == [True]
-
-

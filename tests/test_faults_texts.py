@@ -16,7 +16,7 @@ from xml.etree import ElementTree
 import jsonschema
 import pytest
 import xmlschema
-from calling import SERVER, Done, git, put
+from calling import FIX, SERVER, Done, git, put
 
 pytestmark = pytest.mark.faults
 TESTS = Path(__file__).parent
@@ -24,7 +24,7 @@ TESTS = Path(__file__).parent
 # What an attacker would like a terminal, a log, a page or a workflow to swallow, as far as the name of a file can hold it.
 EVIL = "\x1b[31m\n::error file=x::owned%0A\r<b>`|](http:x)\x9b\u202e,:'\""
 SOURCE = "\x1b]0;owned\x07 \x1b[2J\u202e \x9b31m ::error::owned ]]> </failure> <script> `` | `"
-HOSTILE = SERVER.replace('return {"jsonrpc": "2.0", "id": message["id"], "result": {}}', f'return {{}}  # {SOURCE}', 1).replace(
+HOSTILE = SERVER.replace('return {"jsonrpc": "2.0", "id": message["id"], "result": {}}', f"return {{}}  # {SOURCE}", 1).replace(
     '"note://a"', f'"note://{SOURCE!r}"'.replace("\\x", "\\\\x")
 )
 HARMLESS = re.compile(r"[^\x00-\x09\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]*")
@@ -84,13 +84,18 @@ def test_nothing_that_is_printed_or_written_paints_a_terminal(run, hostile, comm
 
 def test_lines_of_a_report_are_ours(run, hostile):
     """No name and no text begins a line, so none can pass for one of ours or command a runner."""
-    assert all(line.startswith(("::error file=", "::warning file=", "::notice file=")) and "owned%0A" not in line for line in run("check", "--output-format", "github").out.splitlines())
+    assert all(
+        line.startswith(("::error file=", "::warning file=", "::notice file=")) and "owned%0A" not in line
+        for line in run("check", "--output-format", "github").out.splitlines()
+    )
     concise = run("check", "--output-format", "concise").out.splitlines()
     assert all(re.search(r":\d+:\d+: MCP\d\d\d \[\w+\] ", line) for line in concise)
     assert len(concise) == len(json.loads(run("check", "--output-format", "json").out)["findings"])
     for command in (["check"], ["fix", "--diff"], ["fix"]):
         done = run(*command)
-        assert [line for line in (done.err if command[-1] == "--diff" else done.out + done.err).splitlines() if line.lstrip().startswith("::")] == []
+        assert [
+            line for line in (done.err if command[-1] == "--diff" else done.out + done.err).splitlines() if line.lstrip().startswith("::")
+        ] == []
 
 
 def commands(text: str) -> list[dict[str, str]]:
@@ -98,13 +103,16 @@ def commands(text: str) -> list[dict[str, str]]:
     found = []
     for line in text.splitlines():
         properties, _, message = line.split(" ", 1)[1].partition("::")
-        found.append({key: unquote(value) for key, _, value in (pair.partition("=") for pair in properties.split(","))} | {"message": unquote(message)})
+        found.append(
+            {key: unquote(value) for key, _, value in (pair.partition("=") for pair in properties.split(","))}
+            | {"message": unquote(message)}
+        )
     return found
 
 
 def test_programs_read_back_what_the_report_says(run, hostile):
     done: dict[str, Done] = {form: run("check", "--output-format", form) for form in ("json", "sarif", "gitlab", "junit", "github")}
-    assert {one.status for one in done.values()} == {2}
+    assert {one.status for one in done.values()} == {1}
     findings: list[dict[str, Any]] = json.loads(done["json"].out)["findings"]
     jsonschema.validate(json.loads(done["json"].out), json.loads(files("mcp_migrate.report").joinpath("findings.schema.json").read_text()))
     sarif = json.loads(done["sarif"].out)
@@ -125,7 +133,8 @@ def unquote_bytes(uri: str) -> bytes:
 
 
 def test_a_patch_of_such_names_is_one_that_git_takes(run, hostile):
-    done = run("fix", "--diff")
+    done = run(*FIX, "--diff")
+    assert done.out.count("diff --git") == 3
     head = subprocess.run(["git", "-C", hostile, "apply", "--stat"], input=done.out.encode("utf-8", "surrogateescape"), capture_output=True)
     assert (head.returncode, head.stderr) == (0, b"")
 
@@ -142,10 +151,12 @@ def test_a_summary_is_markdown_of_ours(run, hostile):
 
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1", "cp1252"])
 @pytest.mark.parametrize("form", ["text", "concise", "github", "json", "junit", "sarif", "gitlab"])
-def test_letters_that_standard_output_does_not_have_are_no_failure(tmp_path: Path, encoding: str, form: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_letters_that_standard_output_does_not_have_are_no_failure(
+    tmp_path: Path, encoding: str, form: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     if form not in ("text", "github", "sarif") and encoding != "ascii":
         pytest.skip("once is enough")
-    put(tmp_path, "漢字/сервер.py", SERVER.replace('return {"jsonrpc": "2.0", "id": message["id"], "result": {}}', 'return {}  # 漢字', 1))
+    put(tmp_path, "漢字/сервер.py", SERVER.replace('return {"jsonrpc": "2.0", "id": message["id"], "result": {}}', "return {}  # 漢字", 1))
     done = subprocess.run(
         [sys.executable, "-c", "from mcp_migrate.__main__ import main; main()", "check", "--output-format", form],
         cwd=tmp_path,
@@ -158,7 +169,11 @@ def test_letters_that_standard_output_does_not_have_are_no_failure(tmp_path: Pat
 
 def test_no_path_leads_out_of_the_project(run, tmp_path, monkeypatch):
     put(tmp_path, "repo/app/server.py")
-    put(tmp_path, "repo/baseline.json", json.dumps({"version": 1, "findings": [{"path": "../../../etc/passwd", "rule": "MCP103", "digest": "0", "occurrence": 0}]}))
+    put(
+        tmp_path,
+        "repo/baseline.json",
+        json.dumps({"version": 1, "findings": [{"path": "../../../etc/passwd", "rule": "MCP103", "digest": "0", "occurrence": 0}]}),
+    )
     put(tmp_path, "outside.py")
     monkeypatch.chdir(tmp_path / "repo")
     for form in ("json", "sarif", "gitlab", "github", "concise"):

@@ -391,7 +391,13 @@ def test_a_module_that_appears_meanwhile_is_not_overwritten(run, tmp_path, monke
 
 def test_a_series_commits_nothing_over_what_was_saved_meanwhile(run, tmp_path, monkeypatch):
     server = put(tmp_path, "server.py")
-    for arguments in (["init", "-q"], ["config", "user.name", "a"], ["config", "user.email", "a@b.c"], ["add", "."], ["commit", "-qm", "all"]):
+    for arguments in (
+        ["init", "-q"],
+        ["config", "user.name", "a"],
+        ["config", "user.email", "a@b.c"],
+        ["add", "."],
+        ["commit", "-qm", "all"],
+    ):
         git(tmp_path, *arguments)
     start = commits.head(str(tmp_path))
     make = commits.make
@@ -495,5 +501,3 @@ def test_a_baseline_and_a_report_are_replaced_whole(run, tmp_path):
     assert json.loads(baseline.read_text())["findings"]
     assert stat.S_IMODE(baseline.stat().st_mode) == 0o640
     assert sorted(os.listdir(tmp_path)) == ["baseline.json", "server.py"]
-
-
