@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from pathlib import Path
+
+_UNREACHABLE = re.compile(r"connection|max retries|timed? ?out|resolve|name or service|proxy|unreachable|service unavailable", re.IGNORECASE)
 
 
 def told(report: Path, status: int, said: str) -> tuple[int, list[str]]:
     """The exit status of the audit, and its lines: one where all is well, or where nobody could be asked."""
     if not report.is_file():
-        # It writes no report only where it could not work at all.
+        # It writes none where it could not work at all.
         last = next((line.strip() for line in reversed(said.splitlines()) if line.strip()), "it said nothing")
-        return (
-            (0, [f"audit: skipped, no advisories are to be had here: {last}"])
-            if status
-            else (1, ["audit: pip-audit has written no report"])
-        )
+        if status and _UNREACHABLE.search(said):
+            return 0, [f"audit: skipped, no advisories are to be had here: {last[:200]}"]
+        return 1, [f"audit: pip-audit has failed: {last[:200]}"]
     found = json.loads(report.read_text(encoding="utf-8"))["dependencies"]
     lines = [
         f"audit: {one['name']} {one['version']}: {flaw['id']}, mended in {', '.join(flaw['fix_versions']) or 'no release yet'}"
