@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import shlex
@@ -20,6 +21,7 @@ import http_wire
 import sdk
 import yaml
 from http_wire import HttpWire
+from mcp_migrate import cli
 
 ROOT = Path(__file__).resolve().parents[1]
 SERVERS = ROOT / "fixtures" / "servers"
@@ -116,9 +118,34 @@ def copy(source: Path, target: Path) -> Path:
 
 
 def migrate(*argv: str, cwd: Path, given: str | None = None) -> subprocess.CompletedProcess[str]:
-    """Run the command line of the product; `given` is its standard input."""
-    command = [sys.executable, "-c", "from mcp_migrate.cli import main; main()", *argv]
-    return subprocess.run(command, cwd=cwd, input=given, capture_output=True, text=True, encoding="utf-8", env=_quiet(), timeout=120)
+    """Run the command line of the product; `given` is its standard input.
+
+    It runs in this process: to start Python and load everything costs several times what a run over a small program does. What
+    only a process can show (signals, pipes, what is loaded at all) has tests of its own.
+    """
+    out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8", errors=errors) for errors in ("strict", "backslashreplace"))
+    said = io.TextIOWrapper(io.BytesIO((given or "").encode()), encoding="utf-8")
+    here, streams, environment = os.getcwd(), (sys.stdin, sys.stdout, sys.stderr), dict(os.environ)
+    os.chdir(cwd)
+    os.environ.update(_quiet())
+    sys.stdin, sys.stdout, sys.stderr = said, out, err
+    status: object = 0
+    try:
+        cli.app([*argv], prog_name="mcp-migrate")
+    except SystemExit as end:
+        status = end.code
+    finally:
+        sys.stdin, sys.stdout, sys.stderr = streams
+        os.environ.clear()
+        os.environ.update(environment)
+        os.chdir(here)
+    return subprocess.CompletedProcess(argv, status or 0, _told(out), _told(err))  # type: ignore[arg-type]
+
+
+def _told(stream: io.TextIOWrapper) -> str:
+    stream.flush()
+    stream.seek(0)
+    return stream.read()
 
 
 def _quiet() -> dict[str, str]:
