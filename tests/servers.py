@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import io
 import json
 import os
@@ -9,13 +10,14 @@ import shlex
 import shutil
 import subprocess
 import sys
+import tempfile
 import threading
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import http_wire
 import sdk
@@ -140,6 +142,29 @@ def migrate(*argv: str, cwd: Path, given: str | None = None) -> subprocess.Compl
         os.environ.update(environment)
         os.chdir(here)
     return subprocess.CompletedProcess(argv, status or 0, _told(out), _told(err))  # type: ignore[arg-type]
+
+
+class Migrated(NamedTuple):
+    """A copy of a server that `fix` has been run on; what changes it works on a copy of its own."""
+
+    folder: Path
+    status: int
+    output: str
+
+
+def migrated(server: Server, era: str) -> Migrated:
+    """`fix` is run once for each server and era, however many tests look at the result."""
+    return _migrated(server.name, era)  # a Server holds dicts, so the cache goes by name
+
+
+@functools.cache
+def _migrated(name: str, era: str) -> Migrated:
+    folder = copy(SERVERS / name / "before", Path(_SCRATCH.name) / name / era)
+    done = migrate("fix", "--era", era, ".", cwd=folder)
+    return Migrated(folder, done.returncode, done.stdout + done.stderr)
+
+
+_SCRATCH = tempfile.TemporaryDirectory(prefix="servers-", ignore_cleanup_errors=True)
 
 
 def _told(stream: io.TextIOWrapper) -> str:
