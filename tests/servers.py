@@ -177,12 +177,6 @@ def _quiet() -> dict[str, str]:
     return {**os.environ, "NO_COLOR": "1", "COLUMNS": "160"}
 
 
-def _bytecode() -> dict[str, str]:
-    """Where a server puts what it has compiled: beside its files it would be taken for one of them."""
-    prefix = os.environ.get("PYTHONPYCACHEPREFIX")
-    return {"PYTHONPYCACHEPREFIX": prefix} if prefix else {"PYTHONDONTWRITEBYTECODE": "1"}
-
-
 class Wire:
     """A running stdio server; reads and writes raw lines."""
 
@@ -308,7 +302,7 @@ class Client:
 
     def session(self, server: Server, folder: Path, **job: Any) -> dict[str, Any]:
         """The report of one session."""
-        start = {"command": server.argv, "cwd": str(folder), "env": _bytecode()}
+        start = {"command": server.argv, "cwd": str(folder), "env": http_wire.bytecode()}
         full = {
             **({"url": self._hosts.url(server, folder)} if server.http else start),
             "calls": [Call.parse(text).job for text in server.calls],
