@@ -26,6 +26,7 @@ from .terminal import (
     guarded,
     interrupted,
     is_colourful,
+    lenient,
     look,
     orderly,
     print_bytes,
@@ -130,6 +131,7 @@ def main() -> None:
     # Syntax trees are many objects without cycles: to look for cycles less often saves 15 % of the CPU, and costs no memory.
     gc.set_threshold(2_000_000, 10, 10)
     try:
+        lenient()
         if COMPLETE in os.environ:
             _complete()
         app()

@@ -63,7 +63,8 @@ def write(path: Path, data: bytes) -> None:
     if not os.access(target, os.W_OK):
         # A rename only asks the folder; somebody has made this file read-only on purpose.
         raise PermissionError(13, "Permission denied", str(path))
-    descriptor, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+    # A name may be as long as a file system takes.
+    descriptor, name = tempfile.mkstemp(prefix=f".{target.name[:40]}.", dir=target.parent)
     try:
         with open(descriptor, "wb") as file:
             file.write(data)

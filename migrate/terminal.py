@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import shutil
 import signal
@@ -126,6 +127,13 @@ def _can_show(glyphs: Glyphs) -> bool:
 def width() -> int:
     """The cells of a line of words on standard output, 100 at most, which is what people like to read; 0 where that is no terminal."""
     return min(shutil.get_terminal_size().columns, 100) if sys.stdout.isatty() else 0
+
+
+def lenient() -> None:
+    r"""What an encoding cannot show becomes an escape such as `\u2192`: a pipe of Windows, or a locale of old, never ends a run."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper) and stream.errors == "strict":
+            stream.reconfigure(errors="backslashreplace")
 
 
 def print_bytes(data: bytes) -> None:

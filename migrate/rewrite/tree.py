@@ -236,8 +236,10 @@ class _Parsed:
         return nodes
 
 
-# A run asks for a text several times: rules plan with it, its result is held against objections and is the start of the next round.
-_parsed = lru_cache(maxsize=8)(_Parsed)
+@lru_cache(maxsize=8)
+def _parsed(text: str) -> _Parsed:
+    # A run asks for a text several times: rules plan with it, its result is held against objections and is the start of the next round.
+    return _Parsed(text)
 
 
 def _depth(text: str) -> int:
