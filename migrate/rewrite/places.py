@@ -31,7 +31,7 @@ def places(module: cst.Module) -> dict[cst.CSTNode, Place]:
     state = _Walk(
         default_indent=module.default_indent,
         default_newline=module.default_newline,
-        provider=spans,  # type: ignore[arg-type]
+        provider=spans,
         get_length=_bytes,
     )
     module._codegen(state)
