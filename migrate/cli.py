@@ -238,7 +238,9 @@ def check(
             lines = _doubts(read)
             if report.stale and (output_format not in (Format.TEXT, Format.JSON) or quiet):
                 lines.append(f"warning: {stale(report)}")
-            texts = [(str(file), _rendered(run.report(read, sifted, _shown(run, form)), form, to_terminal=False)) for form, file in reports]
+            texts: list[tuple[str | None, str]] = [
+                (str(file), _rendered(run.report(read, sifted, _shown(run, form)), form, to_terminal=False)) for form, file in reports
+            ]
             to_terminal = output_file is None
             text = _rendered(report, output_format, to_terminal=to_terminal, statistics=statistics, quiet=quiet, verbose=verbose)
             texts.append((None if output_file is None else str(output_file), text))
