@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import libcst as cst
-from libcst.metadata import CodeSpan
+from libcst.metadata import BaseMetadataProvider, CodeSpan
 from libcst.metadata.span_provider import SpanProvidingCodegenState
 
 from ..source import Span
@@ -22,28 +22,25 @@ class Place:
     indent: str
 
 
-def places(module: cst.Module) -> dict[cst.CSTNode, Place]:
-    """Syntactic span, whole span, parent and indentation of every node, from one rendering pass.
+class Places(BaseMetadataProvider[Place]):
+    """Syntactic span, whole span, parent and indentation of every node, from one rendering pass."""
 
-    LibCST's wrapper for metadata would visit the whole tree once more, for other kinds of providers: that costs a third of it all.
-    """
-    spans = _Spans()
-    state = _Walk(
-        default_indent=module.default_indent,
-        default_newline=module.default_newline,
-        provider=spans,
-        get_length=_bytes,
-    )
-    module._codegen(state)
-    size = 0 if module.has_trailing_newline else len(module.code.encode("utf-8"))
-    found = {}
-    for node, (whole, parent, indent) in state.seen.items():
-        span = spans._computed[node]
-        if not module.has_trailing_newline:
-            # Every rendered statement ends with a newline, the last line of this file does not.
-            whole = Span(whole.start, min(whole.end, size))
-        found[node] = Place(Span(span.start, span.start + span.length), whole, parent, indent)
-    return found
+    def _gen_impl(self, module: cst.Module) -> None:
+        spans = _Spans()
+        state = _Walk(
+            default_indent=module.default_indent,
+            default_newline=module.default_newline,
+            provider=spans,
+            get_length=_bytes,
+        )
+        module._codegen(state)
+        size = 0 if module.has_trailing_newline else len(module.code.encode("utf-8"))
+        for node, (whole, parent, indent) in state.seen.items():
+            span = spans._computed[node]
+            if not module.has_trailing_newline:
+                # Every rendered statement ends with a newline, the last line of this file does not.
+                whole = Span(whole.start, min(whole.end, size))
+            self._computed[node] = Place(Span(span.start, span.start + span.length), whole, parent, indent)
 
 
 def _bytes(text: str) -> int:

@@ -211,10 +211,14 @@ class _Parsed:
 
     @cached_property
     def places(self) -> Mapping[cst.CSTNode, Place]:
-        from .places import places
+        from libcst.metadata import MetadataWrapper
 
+        from .places import Places
+
+        # A freshly parsed tree shares no nodes, so the wrapper need not copy it.
+        wrapper = MetadataWrapper(self.module, unsafe_skip_copy=True)
         try:
-            return places(self.module)
+            return wrapper.resolve(Places)
         except RecursionError as error:
             raise Unwritable(TOO_DEEP) from error
 
