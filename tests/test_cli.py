@@ -830,7 +830,10 @@ def test_every_kind_of_bad_input_in_one_run_is_one_line_each_and_the_good_files_
         (line,) = re.findall(rf"error\[MCP000\] (.*)\n *--> {name}:", done.out)
         assert line
     assert "Fixed 1 finding in 1 file and wrote 1 new file" in done.out
-    assert all((tmp_path / name).read_bytes() == data for name, data in bad.items() if name != "unwritable.py")
+    for name, data in bad.items():
+        # A file that can be read, as the deep one can on some Pythons, has marks.
+        lines = [line for line in (tmp_path / name).read_bytes().split(b"\n") if b"mcp-migrate: TODO" not in line]
+        assert name == "unwritable.py" or b"\n".join(lines) == data
 
 
 def test_marks_of_an_earlier_run_in_a_file_that_cannot_be_read_stay(run, tmp_path):
