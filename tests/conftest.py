@@ -6,13 +6,34 @@ The many programs that the tests start compile what they import once for all, ou
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 os.environ.setdefault("PYTHONPYCACHEPREFIX", str(Path(__file__).resolve().parent.parent / ".cache" / "bytecode"))
 
 # How long one example takes says what else the machine does.
 settings.register_profile("tests", deadline=None)
+settings.register_profile("long", deadline=None, print_blob=True)
 settings.load_profile("tests")
+
+_SLOW = [HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.large_base_example, HealthCheck.data_too_large]
+
+
+def is_long() -> bool:
+    """Whether this run is one for hours: `--hypothesis-profile=long`."""
+    return settings.get_current_profile_name() == "long"
+
+
+def examples(*, quick: int, long: int) -> Callable[[Any], Any]:
+    """How many examples a property is tried with: the same few in every quick run, others in each long one.
+
+    MCP_MIGRATE_EFFORT multiplies the number of a long run.
+    """
+    if is_long():
+        times = float(os.environ.get("MCP_MIGRATE_EFFORT", "1"))
+        return settings(max_examples=max(1, round(long * times)), suppress_health_check=_SLOW)
+    return settings(max_examples=quick, derandomize=True, database=None, suppress_health_check=_SLOW)
