@@ -32,6 +32,19 @@ WORDS: tuple[dict[str, str], ...] = (
         "ok": "success",
         "fail": "rpc_fail",
     },
+    # Names that say nothing.
+    {
+        "msg": "v1",
+        "method": "v2",
+        "rid": "v3",
+        "params": "v4",
+        "handle": "f1",
+        "ok": "f2",
+        "fail": "f3",
+        "send": "f4",
+        "name": "v5",
+        "given": "v6",
+    },
 )
 
 
