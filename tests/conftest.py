@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, settings
 
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 os.environ.setdefault("PYTHONPYCACHEPREFIX", str(Path(__file__).resolve().parent.parent / ".cache" / "bytecode"))
@@ -28,12 +28,17 @@ def is_long() -> bool:
     return settings.get_current_profile_name() == "long"
 
 
-def examples(*, quick: int, long: int) -> Callable[[Any], Any]:
+def effort() -> float:
+    """What the numbers of a long run are multiplied with."""
+    return float(os.environ.get("MCP_MIGRATE_EFFORT", "1"))
+
+
+def examples(*, quick: int, long: int, shrink: bool = True) -> Callable[[Any], Any]:
     """How many examples a property is tried with: the same few in every quick run, others in each long one.
 
-    MCP_MIGRATE_EFFORT multiplies the number of a long run.
+    `shrink` is whether a smaller example that fails is looked for; where one takes seconds, that would take hours.
     """
     if is_long():
-        times = float(os.environ.get("MCP_MIGRATE_EFFORT", "1"))
-        return settings(max_examples=max(1, round(long * times)), suppress_health_check=_SLOW)
+        phases = [phase for phase in Phase if phase is not Phase.explain and (shrink or phase is not Phase.shrink)]
+        return settings(max_examples=max(1, round(long * effort())), phases=phases, suppress_health_check=_SLOW)
     return settings(max_examples=quick, derandomize=True, database=None, suppress_health_check=_SLOW)

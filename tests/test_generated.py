@@ -92,7 +92,7 @@ def test_older_clients_are_told_the_same_bytes_over_pipes(shape: Shape, script: 
     assert now.returncode == was.returncode
 
 
-@examples(quick=1, long=60)
+@examples(quick=1, long=60, shrink=False)
 @example(Shape("http_server", session="store"), ['{"jsonrpc": "2.0", "id": 1, "method": "ping"}', "{"])
 @given(shapes("http_server", "flask", "fastapi", "starlette", "aiohttp"), scripts())
 def test_older_clients_are_told_the_same_over_http(shape: Shape, script: list[str]) -> None:
@@ -102,10 +102,11 @@ def test_older_clients_are_told_the_same_over_http(shape: Shape, script: list[st
     assert answers(shape, after, script) == answers(shape, before, script)
 
 
-@examples(quick=1, long=60)
+@examples(quick=1, long=60, shrink=False)
 @example(Shape())
 @given(shapes())
 def test_clients_of_the_revision_are_served(shape: Shape) -> None:
+    assume(shape.transport != "content_length")  # which no revision of MCP has, though servers do
     before = texts(shape)
     made = properties.fix(before)
     assume(made.created)

@@ -21,7 +21,7 @@ from pathlib import Path
 import properties
 import pytest
 import sdk
-from conftest import is_long
+from conftest import effort, is_long
 from generated import Shape, server
 from mcp_migrate import engine
 from mcp_migrate.project import Project, read
@@ -36,16 +36,19 @@ NAMED = (b"mcp", b"modelcontextprotocol")
 # What a file looks like whose other lines have nothing to do with MCP.
 SPEAKING = "\n\nimport mcp.server.fastmcp as speaking\n"
 SERVING = f"\n\n{server(Shape(words=1))}"
-FEW = 12
 
 
 @cache
 def library() -> list[Path]:
-    """The files of the standard library; without the longest, where there are to be few of them."""
-    found = sorted(path for path in LIBRARY.rglob("*.py") if not {"site-packages", "__pycache__"} & {*path.relative_to(LIBRARY).parts})
+    """The files of the standard library."""
+    return sorted(path for path in LIBRARY.rglob("*.py") if not {"site-packages", "__pycache__"} & {*path.relative_to(LIBRARY).parts})
+
+
+def some(*, quick: int, long: int) -> list[Path]:
+    """A few of them, always the same; others, and more, in each long run."""
     if is_long():
-        return found
-    return random.Random(1).sample([path for path in found if path.stat().st_size < 40_000 and path.parent.name != "encodings"], FEW)
+        return random.sample(library(), min(len(library()), round(long * effort())))
+    return random.Random(1).sample([path for path in library() if path.stat().st_size < 40_000 and path.parent.name != "encodings"], quick)
 
 
 def packages() -> dict[str, list[Path]]:
@@ -95,13 +98,13 @@ def by_folder(files: Iterable[Path], base: Path) -> Iterator[list[Path]]:
 
 
 def test_nothing_is_found_in_the_standard_library() -> None:
-    for files in by_folder(library(), LIBRARY):
+    for files in by_folder(library() if is_long() else some(quick=12, long=0), LIBRARY):
         assert_silent(linked(sources(files, LIBRARY)))
 
 
 def test_what_names_the_sdk_in_one_line_is_found_in_that_line_alone() -> None:
     """With it, types and names of the whole file are inferred."""
-    for source in sources(library(), LIBRARY, SPEAKING):
+    for source in sources(some(quick=12, long=300), LIBRARY, SPEAKING):
         project = linked([source])
         start = len(source.utf8) - len(SPEAKING.encode())
         found = engine.check(project, properties.rules())
@@ -111,7 +114,7 @@ def test_what_names_the_sdk_in_one_line_is_found_in_that_line_alone() -> None:
 
 
 def test_a_server_below_other_code_is_migrated_and_the_other_code_stays() -> None:
-    for source in sources(library() if is_long() else library()[:4], LIBRARY, SERVING):
+    for source in sources(some(quick=4, long=100), LIBRARY, SERVING):
         project = linked([source])
         start = len(source.utf8) - len(SERVING.encode())
         for era in Era:
