@@ -60,9 +60,11 @@ def told_in(said: Sequence[str], letter: str) -> list[str]:
     lines: list[str] = []
     own = False
     for line in said:
-        own = line.startswith(f"{letter} ") or (own and not line.startswith(("L ", "M ")))
+        first, _, rest = line.partition(" ")  # of an empty answer there is the letter alone
+        begins = first in ("L", "M")
+        own = first == letter or (own and not begins)
         if own:
-            lines.append(line.removeprefix(f"{letter} "))
+            lines.append(rest if begins else line)
     return lines
 
 
