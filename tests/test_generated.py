@@ -18,7 +18,7 @@ import properties
 import pytest
 import sdk
 from conftest import examples
-from generated import STDIO, Shape, framed, scripts, server, shapes
+from generated import CHAINS, STDIO, WORDS, Shape, framed, possible, scripts, server, shapes
 from hypothesis import assume, event, example, given
 from hypothesis import strategies as st
 from mcp_migrate.rule import Era
@@ -71,10 +71,17 @@ def test_line_ends_tabs_a_mark_and_neighbours_change_nothing_else(shape: Shape) 
 
 
 @examples(quick=3, long=100)
-@given(shapes(), st.integers(0, 3), st.sampled_from("\"'"))
+@given(shapes(), st.integers(0, len(WORDS) - 1), st.sampled_from("\"'"))
 def test_names_quotes_and_docstrings_do_not_decide_what_is_found(shape: Shape, words: int, quote: str) -> None:
     spelled = replace(shape, words=words, quote=quote, documented=not shape.documented)
     assert properties.found_rules(server(spelled)) == properties.found_rules(server(shape))
+
+
+@examples(quick=2, long=100)
+@given(shapes().filter(lambda shape: shape.dispatch in CHAINS and shape.place != "method"))
+def test_a_function_inside_of_another_is_looked_at_like_any_other(shape: Shape) -> None:
+    outside = possible(replace(shape, place="function"))
+    assert properties.found_rules(server(replace(outside, place="nested"))) == properties.found_rules(server(outside))
 
 
 # What is said
