@@ -155,7 +155,7 @@ def fastmcp(draw: st.DrawFn) -> Program:
     made = f"FastMCP({', '.join([_QUOTED, *options])})"
     name = draw(st.sampled_from(("mcp", "server", "app", "desk")))
     body = "\n\n".join(piece.text for piece in draw(st.permutations(pieces)))
-    way = draw(st.sampled_from(("module", "module", "factory", "run")))
+    way = draw(st.sampled_from(("module", "factory", "run", "run") if not options else ("run", "run", "module")))
     if way == "factory":
         body = f"def build() -> FastMCP:\n    mcp = {made}\n\n{indent(body, '    ')}\n    return mcp\n\n\nmcp = build()\n"
     else:
