@@ -156,7 +156,7 @@ def fastmcp(draw: st.DrawFn) -> Program:
     name = draw(st.sampled_from(("mcp", "server", "app", "desk")))
     body = "\n\n".join(piece.text for piece in draw(st.permutations(pieces)))
     way = draw(st.sampled_from(("module", "factory", "run", "run") if not options else ("run", "run", "module")))
-    if way == "factory":
+    if way == "factory" and "class Point" not in body:  # annotations are looked up in the module
         body = f"def build() -> FastMCP:\n    mcp = {made}\n\n{indent(body, '    ')}\n    return mcp\n\n\nmcp = build()\n"
     else:
         body = f"mcp = {made}\n\n\n{body}"
