@@ -18,7 +18,7 @@ from mcp_migrate.rewrite import handlers
 from mcp_migrate.rewrite.edits import Edit
 from mcp_migrate.rewrite.tree import Tree, Unwritable
 from mcp_migrate.rule import Applicability, Context, Entry, Era, Finding, Import, Need, NewFile, Severity
-from mcp_migrate.source import Span, decode
+from mcp_migrate.source import Source, Span, decode
 
 SERVER = dedent(
     """
@@ -267,6 +267,14 @@ def test_what_a_deletion_leaves_unused_in_another_file_goes_too() -> None:
     result = engine.fix(project(app=text, words=words), catalog, Era.MODERN)
     assert result.texts["words.py"] == "CALL = 'tools/call'\nOLD = 1\n"
     assert result.texts["app.py"].startswith("from words import CALL\n")
+
+
+def test_so_does_what_it_leaves_unused_in_a_module_that_nothing_else_speaks_of() -> None:
+    words = Source("words.py", "WORD = 'here'\nOLD = 1\n")
+    text = "from words import WORD\n" + SERVER.replace("return alive()", 'return {"word": WORD}')
+    catalog = rules(("MCP901", rule(remove), {"Handler": ("ping",)}))
+    result = engine.fix(project(app=text), catalog, Era.MODERN, silent=lambda importer, names: [words] if importer == "app.py" else [])
+    assert result.texts["words.py"] == "OLD = 1\n"
 
 
 def test_fixes_that_undo_each_other_are_an_error_and_the_file_stays() -> None:
