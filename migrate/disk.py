@@ -96,6 +96,13 @@ def read(location: str) -> bytes:
     return data
 
 
+def drain(location: str) -> bytes:
+    """What comes out of a pipe, or whatever else was named. Raises OSError."""
+    untraceable()
+    with open(location, "rb") as stream:
+        return stream.read()
+
+
 def text(location: str) -> str:
     """The text of a file in UTF-8, whatever ends its lines. Raises OSError and UnicodeDecodeError."""
     return io.StringIO(read(location).decode("utf-8"), newline=None).read()
