@@ -8,7 +8,6 @@ import itertools
 import os
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from . import (
@@ -17,6 +16,7 @@ from . import (
     cells,
     config,
     discover,
+    disk,
     documents,
     engine,
     examples,
@@ -35,6 +35,7 @@ from .engine import Fixed, InternalError
 from .facts.gates import BOUNDARY_MODULE
 from .facts.model import Borrowed, Dispatcher, Requirement
 from .files import Change
+from .flags import Flags
 from .forecast import foretold, without_boundaries
 from .inline import Carried, Joined
 from .manifests import files as manifests
@@ -52,28 +53,6 @@ from .units import Packages
 
 SAFE = Applicability.SAFE
 _READ = (*documents.SUFFIXES, notebooks.SUFFIX)  # besides code, and files beside it that are known by their names
-
-
-@dataclass(frozen=True)
-class Flags:
-    """What the command line says; None and () where it is silent."""
-
-    paths: tuple[str, ...] = (".",)
-    stdin: bytes | None = None  # the text of the one file to read, whose name `paths` has
-    select: tuple[str, ...] = ()
-    ignore: tuple[str, ...] = ()
-    exclude: tuple[str, ...] = ()
-    era: Era | None = None
-    fail_on: str | None = None
-    config: Path | None = None
-    baseline: Path | None = None
-    respect_gitignore: bool = True
-    tracked: bool = False  # of folders, only what git tracks
-    inline: bool | None = None
-    keep_v1: bool = False  # have the code run with both releases of the SDK; the settings may say so as well
-    hold: bool = False  # only bound what the code needs to the release that it is written for
-    docs: bool = False  # whether `fix` rewrites the examples of documents
-    write: tuple[str, ...] = ()  # the files and folders that `fix` may write; all if there is none
 
 
 class Run:
@@ -261,7 +240,7 @@ class Run:
             return f"{path} cannot be written beside standard input, which is one file alone"
         if f"{notebooks.SUFFIX}/" in path:
             return "its fix needs a module beside it, which the notebook would have to write as well"
-        return f"{path} exists already" if path not in read.data and os.path.lexists(self.location(path)) else ""
+        return f"{path} exists already" if path not in read.data and disk.lexists(self.location(path)) else ""
 
     def left(self, read: Reading, fixed: Fixed) -> Sifted:
         """The findings that a fix would leave; `read` is what would be read then."""
@@ -519,7 +498,7 @@ class Run:
         bare = without_boundaries(read.project) if any(map(is_commented, read.sources.values())) else None
         settled = self.found(bare) if bare is not None else []
         # A file that is gone has no findings; one that is there and was not read may have all of them.
-        gone = [path for path in {key.path for key in self.sieve.accepted} if not os.path.lexists(self.location(path))]
+        gone = [path for path in {key.path for key in self.sieve.accepted} if not disk.lexists(self.location(path))]
         return self.sieve.sift([*read.unreadable, *findings], read.sources, [*read.locations, *gone], settled=settled)
 
     def _without_deleted(self, findings: Iterable[Finding], read: Reading) -> list[Finding]:
@@ -603,7 +582,11 @@ class Run:
         """The keys of a baseline, which are relative to its folder, as keys of this run."""
         try:
             # One that is named may come out of a pipe; one of the settings is a file.
-            data = file.read_bytes() if file == self.flags.baseline else discover.read(File(str(file), str(file)))
+            if file == self.flags.baseline and not disk.is_file(str(file)):
+                disk.untraceable()
+                data: bytes | Unreadable = file.read_bytes()
+            else:
+                data = discover.read(File(str(file), str(file)))
             if isinstance(data, Unreadable):
                 raise BaselineError(data.reason)
             keys = baseline.load(data.decode("utf-8"))

@@ -15,7 +15,7 @@ from itertools import chain
 from pathlib import PurePosixPath
 from typing import Any, NamedTuple
 
-from . import discover, dockerfile, tables, worktree
+from . import discover, disk, dockerfile, tables, worktree
 
 # Lists of paths or patterns, by the tables that hold them.
 _PATHS: Mapping[str, tuple[str, ...]] = {
@@ -58,9 +58,8 @@ def _gaps_in(file: str, name: str, new: str, user: str, top: str) -> Iterator[Ga
     if find is None or discover.leads_out(file, top):
         return
     try:
-        data = discover.read(discover.File(file, file))
-        text = "" if isinstance(data, discover.Unreadable) else data.decode("utf-8").replace("\r\n", "\n").replace("\r", "\n")
-    except UnicodeDecodeError:
+        text = disk.text(file)
+    except (OSError, UnicodeDecodeError):
         return
     base = os.path.basename(new)
     if find is _copied:
@@ -173,7 +172,7 @@ def _upwards(folder: str, top: str) -> Iterator[str]:
 
 def _names(folder: str) -> list[str]:
     try:
-        return os.listdir(folder)
+        return disk.names(folder)
     except OSError:
         return []
 
