@@ -107,7 +107,7 @@ def test_what_is_longer_than_any_code_is_not_read(run, tmp_path):
     put(tmp_path, "server.py")
     done = run(*FIX)
     assert (done.status, done.err) == (2, "")
-    assert done.out.count("larger than 100 MB") == 2
+    assert done.out.count("longer than 100 million bytes") == 2
     assert (tmp_path / "server.py").read_text() == FIXED
 
 

@@ -239,6 +239,7 @@ OPENERS = {
     "symptoms",
     "terminal",
     "worktree",
+    "run",
 }
 
 
