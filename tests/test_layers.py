@@ -241,6 +241,7 @@ OPENERS = {
     "symptoms",
     "terminal",
     "worktree",
+    "run",
 }
 
 
