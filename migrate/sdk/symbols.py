@@ -241,7 +241,8 @@ class Symbols:
             yield from self._imitated(node)
         if self.patches:
             yield from self._patched(node)
-        if not self._is_wanted(node.func):
+        # What a class of the project takes by the name of a field, it may have from a type of the protocol, whatever its own name is.
+        if not self._is_wanted(node.func) and not any(word.arg in FIELDS for word in node.keywords):
             return
         callee = self.inference.type(node.func, self.module)
         made = {
