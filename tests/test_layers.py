@@ -98,7 +98,7 @@ LAYERS: dict[str, set[str]] = {
     "run": {"*"},  # what `cli` asks for in one word; it reads the disk and writes nothing
     "reading": CHECK | {"discover", "house", "manifests", "project", "feeders", "inline", "sdk", "documents", "notebooks"},
     "inline": {"source", "facts", "rewrite.edits", "rewrite.module"},
-    "feeders": {"facts", "project"},
+    "feeders": {"source", "facts", "project"},
     "sieve": {"source", "rule", "baseline", "house", "suppress"},
     "discover": set(),
     "patch": set(),
