@@ -361,7 +361,19 @@ class Inference:
         return None if any(isinstance(one, ast.Starred) for one in call.args) else self.asked(callee, place)
 
     def asked(self, callee: Known, place: int | str) -> Known | None:
+        """The type that a function of the project declares for one of its arguments, or is handed."""
+        found = self._parameter_of(callee, place)
+        if found is None:
+            return None
+        node, parameter, module = found
+        return self.declares(callee, place) if parameter.annotation is not None else self._passed(node, parameter.arg, module)
+
+    def declares(self, callee: Known, place: int | str) -> Known | None:
         """The type that a function of the project declares for one of its arguments."""
+        found = self._parameter_of(callee, place)
+        return self.annotated(found[1].annotation, found[2]) if found is not None else None
+
+    def _parameter_of(self, callee: Known, place: int | str) -> tuple[Def, ast.arg, Module] | None:
         if not isinstance(callee, Function) or OWN not in callee.name:
             return None
         path, _, name = callee.name.partition(OWN)
@@ -376,11 +388,7 @@ class Inference:
             parameter = arguments[place] if place < len(arguments) else None
         else:
             parameter = next((one for one in (*arguments, *node.args.kwonlyargs) if one.arg == place), None)
-        if parameter is None:
-            return None
-        return (
-            self.annotated(parameter.annotation, module) if parameter.annotation is not None else self._passed(node, parameter.arg, module)
-        )
+        return (node, parameter, module) if parameter is not None else None
 
     def _stream(self, item: ast.expr, module: Module) -> Instance:
         """A stream of what an annotation says; an error that comes instead of a message has nothing that is asked of messages."""

@@ -142,8 +142,8 @@ class Standing:
     def _asked(self, callee: Known, place: int | str) -> Known | None:
         if isinstance(callee, ClassOf) and OWN in callee.name:
             method = self.inference.attribute(Instance(callee.name), "__init__")
-            return self.inference.asked(method, place) if isinstance(method, Function) else None
-        return self.inference.asked(callee, place)
+            return self.inference.declares(method, place) if isinstance(method, Function) else None
+        return self.inference.declares(callee, place)
 
     def _target(self, call: ast.Call, module: Module) -> Known | None:
         """What `patch` and `setattr` put something else in the place of."""
