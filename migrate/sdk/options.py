@@ -533,6 +533,8 @@ class Options:
         if not isinstance(receiver, ast.Name):
             return None
         bindings = self.program.inference.bindings(receiver.id, receiver, use.module)
+        if not bindings and not self.program.inference.bindings(name, receiver, use.module):
+            return Reach(name) if self._comes_by_stars(receiver.id, name, use.module) else None
         if len(bindings) != 1 or bindings[0].how is not How.IMPORTED:
             return None
         alias = bindings[0].node
@@ -547,6 +549,29 @@ class Options:
             return Reach(name) if same else None
         end = use.module.span(alias).end
         return Reach(name, ((end, f", {name}"),))
+
+
+    def _comes_by_stars(self, server: str, name: str, module: Module) -> bool:
+        """Whether star imports that bring the server to a module bring what stands beside it, too."""
+        seen: list[Module] = []
+        while module is not self.module:
+            if module in seen:
+                return False
+            seen.append(module)
+            giver: Module | None = None
+            for star in reversed(module.stars):
+                where = self.program.locate(star, module)
+                if where is None and self.program.api.is_module(star):
+                    continue
+                if where is None or where[1] or name in where[0].scopes[where[0].tree].bindings and where[0] is not self.module:
+                    return False  # nobody knows what it brings, or it brings something else of this name
+                if where[0].stars or server in where[0].scopes[where[0].tree].bindings:
+                    giver = where[0]
+                    break
+            if giver is None or "__all__" in giver.scopes[giver.tree].bindings:
+                return False
+            module = giver
+        return not name.startswith("_")
 
 
 def _receiver(use: Use) -> ast.expr | None:
