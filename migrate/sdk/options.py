@@ -568,10 +568,36 @@ class Options:
                 if where[0].stars or server in where[0].scopes[where[0].tree].bindings:
                     giver = where[0]
                     break
-            if giver is None or "__all__" in giver.scopes[giver.tree].bindings:
+            if giver is None or not self._offers_all(giver):
                 return False
             module = giver
         return not name.startswith("_")
+
+    def _offers_all(self, giver: Module) -> bool:
+        """Whether star imports bring every name of a module that has no underscore before it, as far as the server's own is one."""
+        offers = giver.scopes[giver.tree].bindings.get("__all__", ())
+        if not offers:
+            return True
+        if len(offers) > 1 or giver is not self.module or offers[0].node.lineno < self.server.call.lineno:
+            return False
+        match offers[0].value:
+            case ast.ListComp(
+                elt=ast.Name(id=name),
+                generators=[ast.comprehension(target=ast.Name(id=each), iter=ast.Call(func=ast.Name(id=names), args=[]), ifs=tests)],
+            ):
+                return name == each and names in ("globals", "dir", "vars") and all(_is_of_underscores(test, name) for test in tests)
+        return False
+
+
+def _is_of_underscores(test: ast.expr, name: str) -> bool:
+    """`not name.startswith("_")`."""
+    match test:
+        case ast.UnaryOp(
+            op=ast.Not(),
+            operand=ast.Call(func=ast.Attribute(value=ast.Name(id=each), attr="startswith"), args=[ast.Constant(value=str(start))]),
+        ):
+            return each == name and start.startswith("_")
+    return False
 
 
 def _receiver(use: Use) -> ast.expr | None:
