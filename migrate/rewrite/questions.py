@@ -12,7 +12,8 @@ from ..facts import consent, effects, functions
 from ..facts.functions import walk
 from ..facts.gates import QUESTION_MODULE
 from ..facts.model import Symbol, SymbolUse
-from ..project import Project, is_test
+from ..project import Project
+from ..source import is_test
 from ..sdk.modules import Def, How, Module, dotted
 from ..sdk.types import OWN, ClassOf, Function, Instance, is_open, members
 

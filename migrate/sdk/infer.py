@@ -439,7 +439,11 @@ class Inference:
             return self._own_result(callee)
         bound = callee.bound
         if isinstance(bound, Instance) and bound.name == WORDS:
-            return self.standing.given(bound, node.args[0]) if callee.name.endswith((".get", ".pop")) and node is not None and node.args else None
+            return (
+                self.standing.given(bound, node.args[0])
+                if callee.name.endswith((".get", ".pop")) and node is not None and node.args
+                else None
+            )
         if isinstance(bound, Instance) and bound.name in ("list", "dict", "tuple", "ContextVar", _STREAM):
             return self._container_result(bound, callee.name.rpartition(".")[2], node, module)
         if callee.name.startswith(f"{_TABLE.name}."):

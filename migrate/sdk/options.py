@@ -550,7 +550,6 @@ class Options:
         end = use.module.span(alias).end
         return Reach(name, ((end, f", {name}"),))
 
-
     def _comes_by_stars(self, server: str, name: str, module: Module) -> bool:
         """Whether star imports that bring the server to a module bring what stands beside it, too."""
         seen: list[Module] = []
@@ -563,7 +562,7 @@ class Options:
                 where = self.program.locate(star, module)
                 if where is None and self.program.api.is_module(star):
                     continue
-                if where is None or where[1] or name in where[0].scopes[where[0].tree].bindings and where[0] is not self.module:
+                if where is None or where[1] or (where[0] is not self.module and name in where[0].scopes[where[0].tree].bindings):
                     return False  # nobody knows what it brings, or it brings something else of this name
                 if where[0].stars or server in where[0].scopes[where[0].tree].bindings:
                     giver = where[0]
@@ -578,7 +577,7 @@ class Options:
         offers = giver.scopes[giver.tree].bindings.get("__all__", ())
         if not offers:
             return True
-        if len(offers) > 1 or giver is not self.module or offers[0].node.lineno < self.server.call.lineno:
+        if len(offers) > 1 or giver is not self.module or giver.span(offers[0].node).start < giver.span(self.server.call).start:
             return False
         match offers[0].value:
             case ast.ListComp(

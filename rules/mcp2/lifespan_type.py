@@ -45,7 +45,7 @@ def fix(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit | Import]:
     if annotation is None:
         return
     module, default = ctx.module, _idle_default(annotation, ctx)
-    start, end = module.span(annotation)
+    end = module.span(annotation).end
     if isinstance(annotation, ast.Subscript):
         if default is not None and default.by_name and not default.alone:
             at = module.span(default.parameter).start

@@ -401,11 +401,10 @@ def _idle_questions(fact: Symbol, ctx: Context) -> Iterator[ast.Attribute]:
 def _asks_more(function: Def, unasked: set[ast.stmt | None]) -> bool:
     """Whether a test has other assertions than these."""
     for node in ast.walk(function):
-        if isinstance(node, ast.Assert) and node not in unasked:
+        call = node.value if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) else None
+        asks = isinstance(node, ast.Assert) or (call is not None and last(call.func).startswith("assert"))
+        if asks and node not in unasked:
             return True
-        if isinstance(node, ast.Expr) and node not in unasked and isinstance(node.value, ast.Call):
-            if last(node.value.func).startswith("assert"):
-                return True
     return False
 
 
