@@ -14,7 +14,7 @@ from ..facts.gates import HANDLER_MODULE, SESSION_MODULE
 from ..facts.syntax import children
 from .api import Api
 from .modules import COMPREHENSIONS, Binding, Def, How, Module, Scope, dotted, looped, spelled
-from .standing import MOCK, PLACES, STAND_INS, WORDS, Standing
+from .standing import MOCK, PLACES, STAND_INS, WORDS, Standing, is_patch
 from .types import ADAPTER, NONE, OWN, ClassOf, Either, Function, Instance, Known, ModuleOf, either, is_open, members
 
 _MAX_DEPTH = 40
@@ -278,8 +278,10 @@ class Inference:
         first = node.args[0] if node.args else None
         if first is None:
             return None
-        if name == "patch" or (name == "object" and isinstance(func, ast.Attribute) and _last(func.value) == "patch"):
-            return Instance("Context", (self.standing.entered(node, module),))
+        if is_patch(node):
+            mock = self.standing.entered(node, module)
+            # That of pytest-mock holds until the test ends.
+            return mock if mock is None or dotted(func).startswith("mocker.") else Instance("Context", (mock,))
         if name == "enter_async_context":
             entered = self.entered(self.type(first, module))
             return Instance("Awaitable", (entered,)) if entered is not None else None
@@ -986,6 +988,8 @@ class Inference:
             if "staticmethod" not in decorators:
                 where = f"{module.path}{OWN}{module.qualified(owner)}"
                 return ClassOf(where) if "classmethod" in decorators else Instance(where)
+        if isinstance(node, ast.arg) and node in arguments and (mock := self.standing.parameter(function, node, module)) is not None:
+            return mock
         handed = self._handed(function, arguments.index(node) if node in arguments else -1, module)
         if handed is not None:
             return handed

@@ -70,13 +70,18 @@ class Standing:
         """What `with patch(...) as mock` binds."""
         if any(word.arg in ("autospec", "new_callable", "spec", "spec_set") for word in call.keywords):
             return None
-        new = next((word.value for word in call.keywords if word.arg == "new"), None)
-        place = 2 if _is_of_object(call) else 1
-        new = call.args[place] if new is None and len(call.args) > place else new
+        new = _new(call)
         if new is not None and not (isinstance(new, ast.Call) and last(new) in STAND_INS):
             return None
         function = self._target(call, module)
         return Instance(MOCK, (function, None)) if isinstance(function, Function) else None
+
+    def parameter(self, function: Def, parameter: ast.arg, module: Module) -> Known | None:
+        """What `@patch(...)` hands to a function; the decorator that stands nearest comes first."""
+        given = [one for one in reversed(function.decorator_list) if isinstance(one, ast.Call) and is_patch(one) and _new(one) is None]
+        names = [*function.args.posonlyargs, *function.args.args]
+        place = names.index(parameter) - isinstance(module.parents.get(function), ast.ClassDef)
+        return self.entered(given[place], module) if 0 <= place < len(given) else None
 
     def recorded(self, mock: Instance, attr: str) -> Known | None:
         """What `mock.call_args` and the like hold."""
@@ -132,7 +137,7 @@ class Standing:
             if isinstance(place, int) or place in _SETTINGS:
                 return None
             return self._attribute(self.value(call, module), place)
-        if name == "patch" or _is_of_object(call) or name == "setattr":
+        if is_patch(call) or name == "setattr":
             if place == "return_value":
                 return self._result(self.replaced(call, module))
             return self._target(call, module) if place in ("new", "value", 2 if len(call.args) > 2 else 1) else None
@@ -200,6 +205,17 @@ def last(node: ast.expr) -> str:
     return code.last(node.func if isinstance(node, ast.Call) else node)
 
 
+def is_patch(call: ast.Call) -> bool:
+    """`patch(...)` and `patch.object(...)`, also of `mock` and `mocker`."""
+    return last(call) == "patch" or _is_of_object(call)
+
+
+def _new(call: ast.Call) -> ast.expr | None:
+    """What `patch` is told to put in the place of something."""
+    place = 2 if _is_of_object(call) else 1
+    return call.args[place] if len(call.args) > place else next((word.value for word in call.keywords if word.arg == "new"), None)
+
+
 def _is_of_object(call: ast.Call) -> bool:
     """`patch.object(...)`."""
-    return isinstance(call.func, ast.Attribute) and call.func.attr == "object" and code.last(call.func.value) == "patch"
+    return isinstance(call.func, ast.Attribute) and call.func.attr == "object" and last(call.func.value) == "patch"
