@@ -100,7 +100,7 @@ LAYERS: dict[str, set[str]] = {
     "run": {"*"},  # what `cli` asks for in one word; it reads the disk and writes nothing
     "reading": CHECK | {"discover", "disk", "house", "manifests", "project", "feeders", "inline", "sdk", "documents", "notebooks"},
     "inline": {"source", "facts", "rewrite.edits", "rewrite.module"},
-    "feeders": {"facts", "project"},
+    "feeders": {"source", "facts", "project"},
     "sieve": {"source", "rule", "baseline", "house", "suppress"},
     "discover": {"disk"},
     "disk": set(),

@@ -7,8 +7,10 @@ import re
 from collections.abc import Iterable, Iterator
 
 from ..facts.model import Defined, Standalone, Symbol, SymbolUse
-from .infer import STAND_INS, Inference
+from ..source import is_test
+from .infer import Inference
 from .modules import Def, How, Module
+from .standing import STAND_INS
 from .types import ADAPTER, OWN, URI, ClassOf, Function, Instance, Known, ModuleOf, is_open, members
 from .vocabulary import FIELDS, NEAR, OF_COMPONENTS, ONLY, STANDALONE, WANTED, WANTED_OF_STANDALONE
 
@@ -29,6 +31,7 @@ _MADE = {
     "fastmcp.FastMCP.resource": "fastmcp.resources.FunctionResource",
     "fastmcp.FastMCP.prompt": "fastmcp.prompts.FunctionPrompt",
 }
+_OF_STAND_INS = FIELDS | {"fastmcp"}
 _DUMPS = frozenset({"model_dump", "model_dump_json", "dict", "json"})
 # Texts of the SDK's own that code compares with, by what they come from.
 _SAID = {
@@ -155,7 +158,8 @@ class Symbols:
         if not isinstance(one, Instance | ClassOf):
             return None
         if OWN in one.name:
-            return self._inherited(one.name, attr) or (self._dumped(one.name) if attr in _DUMPS and isinstance(one, Instance) else None)
+            found = self._inherited(one.name, attr) or (self._dumped(one.name) if attr in _DUMPS and isinstance(one, Instance) else None)
+            return found or (self._imitating(one.name, attr) if attr in _OF_STAND_INS and isinstance(one, Instance) else None)
         if one.name == ADAPTER and attr in ("dump_json", "dump_python"):
             return next((name for name in self._held(one.args) if self.api.is_class(name)), None)
         if one.name == URI:
@@ -252,13 +256,27 @@ class Symbols:
                     return owner
         return None
 
+    def _imitating(self, name: str, attr: str) -> str | None:
+        """The SDK class that a class of a test stands in for, with an attribute that its methods give to `self`."""
+        path, _, qualified = name.partition(OWN)
+        module = self.inference.world.module_at(path)
+        node = module.defined.get(qualified)
+        if not is_test(path) or not isinstance(node, ast.ClassDef) or attr in module.scopes[node].bindings:
+            return None
+        found = {
+            self._owner(one, attr) for one in self.inference.standing.of_class(name) if isinstance(one, Instance) and OWN not in one.name
+        }
+        found.discard(None)
+        return found.pop() if len(found) == 1 else None
+
     def _call(self, node: ast.Call) -> Iterator[Defined]:
         yield from self._reflected(node)
         if node.keywords and _called(node) in STAND_INS:
             yield from self._imitated(node)
         if self.patches:
             yield from self._patched(node)
-        if not self._is_wanted(node.func):
+        # What a class of the project takes by the name of a field, it may have from a type of the protocol, whatever its own name is.
+        if not self._is_wanted(node.func) and not any(word.arg in FIELDS for word in node.keywords):
             return
         callee = self.inference.type(node.func, self.module)
         made = {
