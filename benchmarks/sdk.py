@@ -83,6 +83,7 @@ class Plan:
     extras: str = ""  # of the SDK
     fastmcp: str = ""  # the release of the standalone package that the project is written for, where it uses that
     without: tuple[str, ...] = ()  # what is left out, as it needs the older release
+    unlisted: tuple[str, ...] = ()  # packages that only what is left out needs: they are taken out of `pyproject.toml`
     roots: tuple[str, ...] = (".",)  # where its imports start from
     files: Mapping[str, str] = field(default_factory=dict)
     env: Mapping[str, str] = field(default_factory=dict)
@@ -132,6 +133,7 @@ def _plan(told: Mapping[str, Any]) -> Plan:
         fastmcp=str(told.get("fastmcp", "")),
         extras=told.get("extras", ""),
         without=tuple(told.get("without", ())),
+        unlisted=tuple(told.get("unlisted", ())),
         roots=tuple(told.get("roots", (".",))),
         files=told.get("files", {}),
         first=told.get("first", ""),
@@ -183,6 +185,7 @@ class Bench:
             for name in plan.without:
                 left = project / name
                 shutil.rmtree(left) if left.is_dir() else left.unlink()
+            _unlist(project / "pyproject.toml", plan.unlisted)
         fixed = _copy(project, home / "fixed")
         self._fix(row, project, fixed)
         for part, measure in self._measures().items():
@@ -246,6 +249,7 @@ class Bench:
     def _sessions(self, row: dict[str, Any], project: Path, fixed: Path, plan: Plan) -> None:
         """b: the rewritten server answers as the untouched one did, to all clients."""
         row["sessions"] = []
+        docstrings = functools.partial(_docstrings, project)
         for number, way in enumerate(plan.ways):
             told: dict[str, Any] = {"how": way.recipe.how, "differs": {}}
             row["sessions"].append(told)
@@ -266,7 +270,7 @@ class Bench:
                 if _is_told(difference, row["announced"]) or (spoken and _is_spoken_of(difference, spoken, project))
             )
             told["own"] = {
-                client: sorted({*_own(differs, client), *(fastmcp_own.own(differs) if plan.fastmcp else ())})
+                client: sorted({*_own(differs, client), *(fastmcp_own.own(differs, docstrings) if plan.fastmcp else ())})
                 for client, differs in told["differs"].items()
             }
         if plan.ways and all(told.get("trouble") for told in row["sessions"]):
@@ -309,6 +313,8 @@ class Bench:
                 said = self._asked({**job, "url": f"http://127.0.0.1:{port}{way.recipe.path}"}, client)
         place = str(host.bin.parent)
         answer: dict[str, Any] = masked(said, lambda text: mask(text.replace(place, "ENVIRONMENT"), host))
+        if "version" in said.get("server", {}):  # which revision is spoken is no date that changes from run to run
+            answer["server"]["version"] = said["server"]["version"]
         # The steps are asked again, as they were.
         return {
             **answer,
@@ -510,13 +516,29 @@ def _answering(name: str, project: Path) -> Iterator[tuple[str, int, int]]:
             yield path, first, last
 
 
+def _docstrings(project: Path, name: str) -> str:
+    """What the functions that a client knows by this name say of themselves."""
+    found: list[str] = []
+    for path, first, last in _answering(name, project):
+        for node in ast.walk(ast.parse((project / path).read_bytes())):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and first <= node.lineno <= last:
+                found.append(ast.get_docstring(node) or "")
+    return "\n".join(found)
+
+
 def _own(differs: Sequence[str], client: str) -> Iterator[str]:
     """What version 2 of the SDK says otherwise of itself, also of a server that was moved by hand; a test of these benchmarks proves both.
 
-    To clients of the newer revision no error has the code 0, which is none; and a server that does not have a resource says so with
-    the code of the specification and the URI, to all clients.
+    To clients of the newer revision no error has the code 0, which is none, and of a prompt that a `MCPServer` does not have they are told
+    nothing; and a server that does not have a resource says so with the code of the specification and the URI, to all clients.
     """
     for difference in differs:
+        prompt = re.fullmatch(
+            r"(\[\"prompt\", \"(?P<name>[^\"]*)\", .*\]: )error\.message: \"Unknown prompt: (?P=name)\" -> \"Internal server error\"",
+            difference,
+        )
+        if client == "v2 modern" and prompt is not None and f"{prompt[1]}error.code: 0 -> -32603" in differs:
+            yield difference
         read = re.fullmatch(r"(\[\"read\", .*\]: )error\.(?:code: 0 -> -32602|data: nothing -> \{\"uri\": .*\})", difference)
         both = {f"{read[1]}error.code: 0 -> -32602"} < {one for one in differs if one.startswith(f"{read[1]}error.")} if read else False
         coded = client == "v2 modern" and re.search(r"error\.code: 0 -> -3260[23]$", difference)
@@ -588,6 +610,15 @@ def _requirements(project: Path) -> Iterator[str]:
     """The texts of the files in which a project says what it needs."""
     for pattern in ("pyproject.toml", "requirements*.txt", "setup.py", "setup.cfg"):
         yield from (path.read_text(encoding="utf-8", errors="replace").replace("_", "-").lower() for path in project.rglob(pattern))
+
+
+def _unlist(listing: Path, packages: Sequence[str]) -> None:
+    """Take requirements out of a list with one a line. It keeps its time: what was measured of the untouched project is kept by that."""
+    if packages:
+        names = "|".join(map(re.escape, packages))
+        told = listing.stat()
+        listing.write_text(re.sub(rf"(?m)^\s*\"(?:{names})[^\w-].*\n", "", listing.read_text(encoding="utf-8")), encoding="utf-8")
+        os.utime(listing, ns=(told.st_atime_ns, told.st_mtime_ns))
 
 
 def _copy(source: Path, target: Path) -> Path:

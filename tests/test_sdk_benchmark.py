@@ -157,12 +157,12 @@ async def told(server, mode, ask):
         try:
             await ask(client)
         except MCPError as error:
-            return [error.error.code, error.error.data]
+            return [error.error.code, error.error.data, error.error.message]
 
 
 async def main():
     asks = [(plain, lambda one: one.get_prompt("a")), (plain, lambda one: one.read_resource("a://b"))]
-    asks.append((MCPServer("high"), lambda one: one.read_resource("a://b")))
+    asks += [(MCPServer("high"), asks[1][1]), (MCPServer("high"), asks[0][1])]
     print(json.dumps({mode: [await told(server, mode, ask) for server, ask in asks] for mode in ("legacy", "auto")}))
 
 
@@ -173,13 +173,31 @@ asyncio.run(main())
 def test_what_is_set_apart_the_sdk_does_of_itself() -> None:
     said = json.loads(subprocess.run([sdk.python(2), "-c", CODES], capture_output=True, text=True, check=True).stdout)
     missing = [-32602, {"uri": "a://b"}]
-    assert said == {"legacy": [[0, None], [0, None], missing], "auto": [[-32603, None], [-32603, None], missing]}
+    assert {mode: [told[:2] for told in every] for mode, every in said.items()} == {
+        "legacy": [[0, None], [0, None], missing, [0, None]],
+        "auto": [[-32603, None], [-32603, None], missing, [-32603, None]],
+    }
+    assert [said[mode][3][2] for mode in ("legacy", "auto")] == ["Unknown prompt: a", "Internal server error"]
+    unknown = [
+        f'["prompt", "a", {{}}]: error.{part}' for part in ("code: 0 -> -32603", 'message: "Unknown prompt: a" -> "Internal server error"')
+    ]
+    assert list(measuring._own(unknown, "v2 modern")) == unknown
+    assert list(measuring._own(unknown[1:], "v2 modern")) == list(measuring._own(unknown, "v1")) == []
     read, other = '["read", "a://b"]: ', '["prompt", "a", {}]: error.code: 0 -> '
     both = [f"{read}error.code: 0 -> -32602", f'{read}error.data: nothing -> {{"uri": "a://b"}}']
     assert list(measuring._own(both, "v1")) == both
     assert list(measuring._own(both[:1], "v1")) == []
     assert list(measuring._own([f"{other}-32603", f"{other}-32602", f"{other}-32000"], "v2 modern")) == [f"{other}-32603", f"{other}-32602"]
     assert list(measuring._own([f"{other}-32603"], "v2 legacy")) == []
+
+
+def test_what_is_not_listed_keeps_its_time(tmp_path: Path) -> None:
+    listing = tmp_path / "pyproject.toml"
+    listing.write_text('dependencies = [\n    "a-b>=1",\n    "a-bc",\n    "c[d]==1",\n]\n')
+    time = listing.stat().st_mtime_ns
+    measuring._unlist(listing, ["a-b", "c"])
+    assert listing.read_text() == 'dependencies = [\n    "a-bc",\n]\n'
+    assert listing.stat().st_mtime_ns == time
 
 
 def test_a_failing_test_is_told_by_a_finding_in_it_or_by_one_that_names_the_same(tmp_path: Path) -> None:

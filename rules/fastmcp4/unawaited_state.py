@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from itertools import takewhile
 from typing import TYPE_CHECKING
@@ -31,21 +32,70 @@ def check(fact: Standalone, ctx: Context) -> Iterator[Finding]:
         and fact.sure
         and not _is_waited_for(node, ctx)
     ):
-        yield ctx.finding(fact, Applicability.SAFE if _may_wait(node, ctx) else Applicability.MANUAL)
+        yield ctx.finding(fact, Applicability.SAFE if _may_wait(node, ctx) or _widened(node, ctx) else Applicability.MANUAL)
 
 
 def fix(fact: Standalone, tree: Tree, ctx: Context) -> Iterator[Edit]:
     node = ctx.module.at(fact.span)
-    if not str(fact.key).endswith("_state") or not isinstance(node, ast.Call) or _is_waited_for(node, ctx) or not _may_wait(node, ctx):
+    if not str(fact.key).endswith("_state") or not isinstance(node, ast.Call) or _is_waited_for(node, ctx):
         return
+    if _may_wait(node, ctx):
+        yield from _await(node, ctx)
+    elif waiting := _widened(node, ctx):
+        function = ctx.module.function(node)
+        assert function is not None
+        start = ctx.module.source.offset(function.lineno, function.col_offset)
+        yield Edit(Span(start, start), "async ")
+        for call in (node, *waiting):
+            yield from _await(call, ctx)
+
+
+def _await(node: ast.Call, ctx: Context) -> Iterator[Edit]:
     # `await` binds less tightly than what stands behind the call: `(await ctx.get_state(key))["x"]`.
     above = ctx.module.parents.get(node)
     bound = (isinstance(above, ast.Attribute | ast.Subscript) and above.value is node) or (
         isinstance(above, ast.Call) and above.func is node
     )
-    yield Edit(Span(fact.span.start, fact.span.start), "(await " if bound else "await ")
+    span = ctx.module.span(node)
+    yield Edit(Span(span.start, span.start), "(await " if bound else "await ")
     if bound:
-        yield Edit(Span(fact.span.end, fact.span.end), ")")
+        yield Edit(Span(span.end, span.end), ")")
+
+
+def _widened(node: ast.Call, ctx: Context) -> list[ast.Call]:
+    """The calls that have to wait for the plain function around this call, where it may become `async`; none where it may not.
+
+    That is a private function of the module which nothing else names, and whose every call stands where one may wait.
+    """
+    function = ctx.module.function(node)
+    if (
+        not isinstance(function, ast.FunctionDef)
+        or not function.name.startswith("_")
+        or function.decorator_list
+        or not isinstance(ctx.module.parents.get(function), ast.Module)
+        or node not in _own(function)
+        or any(isinstance(inner, ast.Yield | ast.YieldFrom) for inner in _own(function))
+    ):
+        return []
+    word = re.compile(rb"\b%s\b" % re.escape(function.name.encode()))
+    here = len(word.findall(ctx.module.source.utf8))
+    there = any(word.search(file.source.utf8) for path, file in ctx.project.files.items() if path != ctx.module.path)
+    calls = [call for call in ctx.module.calls.get(function.name, ()) if isinstance(call.func, ast.Name)]
+    if there or here != len(calls) + 1:
+        return []
+    return calls if all(_may_wait(call, ctx) and not _is_waited_for(call, ctx) for call in calls) else []
+
+
+def _own(function: ast.FunctionDef) -> set[ast.AST]:
+    """What runs when the function is called, without what stands in functions, classes and generators inside of it."""
+    found: set[ast.AST] = set()
+    pending: list[ast.AST] = [*function.body]
+    while pending:
+        node = pending.pop()
+        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda | ast.GeneratorExp):
+            found.add(node)
+            pending += ast.iter_child_nodes(node)
+    return found
 
 
 def _is_stand_in(node: ast.AST | None, ctx: Context) -> bool:
