@@ -56,6 +56,7 @@ HOOKS = "MCP630"  # the rule that names what a server class overrides in vain
 WAITS = "MCP611"  # the rule that names state of a context that is not waited for
 DESCRIBED = "MCP632"  # the rule that names servers made of the description of an API, by a release with another parser
 BLOCKS = "MCP706"  # the rule that names packages which need the older release
+REACH, ALIKE = 4, 3  # how far a test is followed, and by names of how many definitions at most
 LIMITS = {"session": 300, "imports": 1500, "tests": 900}
 
 
@@ -549,7 +550,8 @@ def _own(differs: Sequence[str], client: str) -> Iterator[str]:
 def _failures(failed: Mapping[str, str], row: Mapping[str, Any], project: Path) -> dict[str, str]:
     """The findings that say why a test fails.
 
-    They stand in the test itself or where it failed, or in its file about what the error names, or anywhere with all names of the error.
+    They stand in the test itself or where it failed, or in its file about what the error names, or anywhere with all names of the error;
+    or in what the test runs, as far as names tell, if they are no notes.
     """
     said: dict[str, str] = {}
     for name, reason in failed.items():
@@ -567,10 +569,61 @@ def _failures(failed: Mapping[str, str], row: Mapping[str, Any], project: Path) 
                 break
         else:
             near = (f for f in row["findings"] if any(f["path"] == path and abs(f["line"] - line) <= 3 for path, line in places))
-            finding = next(near, None)
+            run = _run_by(name, project)
+            used = (
+                f
+                for f in row["announced"]
+                if f["severity"] != "note" and any(f["path"] == path and first <= f["line"] <= last for path, first, last in run)
+            )
+            finding = next(near, None) or next(used, None)
             if finding is not None:
                 said[name] = f"{finding['rule']} {finding['path']}:{finding['line']}"
     return said
+
+
+def _run_by(test: str, project: Path) -> set[tuple[str, int, int]]:
+    """The functions and classes of the project that a test names, and those that these name, up to `REACH` steps away."""
+    defined = _defined(project)
+    [*spans] = _test_lines(test, project)
+    pending = {word for where, words in defined.values() if any(span in where for span in spans) for word in words}
+    run: set[tuple[str, int, int]] = set()
+    seen: set[str] = set()
+    for _ in range(REACH):
+        pending -= seen
+        seen |= pending
+        found = [defined[word] for word in pending if word in defined and len(defined[word][0]) <= ALIKE]
+        run |= {place for where, _ in found for place in where}
+        pending = {word for _, words in found for word in words}
+    return run
+
+
+@functools.cache
+def _defined(project: Path) -> dict[str, tuple[list[tuple[str, int, int]], set[str]]]:
+    """For each name of a function or class where it is defined, and the words that stand in it: names, attributes, texts, parameters."""
+    found: dict[str, tuple[list[tuple[str, int, int]], set[str]]] = {}
+    for path in sorted(project.rglob("*.py")):
+        with contextlib.suppress(SyntaxError, ValueError):
+            for node in ast.walk(ast.parse(path.read_bytes())):
+                if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+                    # What a class does it does in its methods, which are named by themselves.
+                    own = [
+                        one
+                        for one in node.body
+                        if not isinstance(node, ast.ClassDef) or not isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef)
+                    ]
+                    last = (own[-1].end_lineno if own else None) or node.lineno
+                    places, words = found.setdefault(node.name, ([], set()))
+                    places.append((path.relative_to(project).as_posix(), node.lineno, last))
+                    words |= {
+                        word for part in (*own, getattr(node, "args", None)) if part for inner in ast.walk(part) for word in _words(inner)
+                    }
+    return found
+
+
+def _words(node: ast.AST) -> Iterator[str]:
+    match node:
+        case ast.Name(id=word) | ast.Attribute(attr=word) | ast.arg(arg=word) | ast.Constant(value=str(word)):
+            yield word
 
 
 def _test_lines(name: str, project: Path) -> Iterator[tuple[str, int, int]]:

@@ -205,9 +205,15 @@ def test_a_failing_test_is_told_by_a_finding_in_it_or_by_one_that_names_the_same
     (tmp_path / "tests" / "test_a.py").write_text(
         "def test_one():\n    pass\n\n\ndef test_two():\n    pass\n\n\ndef test_three():\n    pass\n"
     )
-    inside = {"rule": "MCP597", "path": "tests/test_a.py", "line": 2, "message": "a"}
-    named = {"rule": "MCP552", "path": "a.py", "line": 9, "message": "version 2 drops `isError`, which is no field of `mcp.types.Tool`"}
-    near = {"rule": "MCP540", "path": "b.py", "line": 40, "message": "a"}
+    inside = {"severity": "error", "rule": "MCP597", "path": "tests/test_a.py", "line": 2, "message": "a"}
+    named = {
+        "severity": "error",
+        "rule": "MCP552",
+        "path": "a.py",
+        "line": 9,
+        "message": "version 2 drops `isError`, which is no field of `mcp.types.Tool`",
+    }
+    near = {"severity": "error", "rule": "MCP540", "path": "b.py", "line": 40, "message": "a"}
     failed = {
         "./tests.test_a::test_one[x]": "failure: 1 != 2",
         "./tests.test_a::test_two": "failure: 'Tool' object has no attribute 'isError'",
@@ -217,12 +223,39 @@ def test_a_failing_test_is_told_by_a_finding_in_it_or_by_one_that_names_the_same
     told = measuring._failures(failed, row, tmp_path)
     assert told == {"./tests.test_a::test_one[x]": "MCP597 tests/test_a.py:2", "./tests.test_a::test_two": "MCP552 a.py:9"}
     assert measuring._failures({"./tests.test_a::test_three": "failure: x\nb.py:41"}, row, tmp_path).values()
-    helper = {"rule": "MCP502", "path": "tests/test_a.py", "line": 4, "message": "version 2 of the SDK spells `isError` in snake case"}
+    helper = {
+        "severity": "error",
+        "rule": "MCP502",
+        "path": "tests/test_a.py",
+        "line": 4,
+        "message": "version 2 of the SDK spells `isError` in snake case",
+    }
     lost = {"./tests.test_a::test_three": "failure: hasattr(namespace(isError=False), 'is_error')"}
     assert measuring._failures(lost, {"announced": [helper], "findings": []}, tmp_path) == {
         "./tests.test_a::test_three": "MCP502 tests/test_a.py:4"
     }
     assert measuring._failures({"./tests.test_a::test_three": "failure: x"}, {"announced": [helper], "findings": []}, tmp_path) == {}
+
+
+def test_a_failing_test_is_told_by_what_it_runs_as_far_as_names_tell(tmp_path: Path) -> None:
+    (tmp_path / "tests").mkdir()
+    (tmp_path / "tests" / "test_a.py").write_text(
+        "def test_one(tool):\n    assert Server(tool).names()\n\n\ndef test_two():\n    assert Server(1)\n"
+    )
+    (tmp_path / "tests" / "conftest.py").write_text("class FakeTool:\n    isError = False\n\n\ndef tool():\n    return FakeTool()\n")
+    (tmp_path / "a.py").write_text(
+        "class Server:\n    kind = 1\n\n    def names(self):\n        return listed(self)\n\n\ndef listed(server):\n    return server.x\n"
+    )
+
+    def told(path: str, line: int, severity: str = "error") -> list[str]:
+        finding = {"rule": "MCP597", "path": path, "line": line, "message": "a", "severity": severity}
+        failed = {f"./tests.test_a::test_{one}": "failure: 1 != 2" for one in ("one", "two")}
+        return [name.rpartition("_")[2] for name in measuring._failures(failed, {"announced": [finding], "findings": []}, tmp_path)]
+
+    assert told("tests/conftest.py", 2) == ["one"]
+    assert told("a.py", 9) == ["one"]
+    assert told("a.py", 2) == ["one", "two"]
+    assert told("a.py", 9, "note") == []
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from .vocabulary import FIELDS, NEAR, OF_COMPONENTS, ONLY, STANDALONE, WANTED, W
 _DOTTED = re.compile(r"(fast)?mcp(\.[A-Za-z_]\w*)+")
 _REFLECTION = frozenset({"getattr", "hasattr", "setattr", "delattr"})
 UNKNOWN = "?"
+IMITATED = "imitated"  # a field of a class of the project that has the older name of one of the protocol's
 REPLACED = "replaced"  # what a test puts something else in place of, by its class
 # Nine of ten nodes are of other kinds.
 _LOOKED_AT = frozenset(
@@ -85,6 +86,8 @@ class Symbols:
                     yield from (one for base in bases for one in self._class(base, SymbolUse.BASE))
                     if self.api.standalone:
                         yield from (one for base in bases for one in self._heir(base))
+                    if not bases:
+                        yield from self._fields(node)
                 case ast.Subscript(value=value, ctx=ast.Load()):
                     yield from self._class(value, SymbolUse.SUBSCRIPT, node)
                 case ast.ExceptHandler(type=ast.expr() as caught):
@@ -296,6 +299,13 @@ class Symbols:
                 yield self._symbol(word, f"{owner}.{word.arg}", SymbolUse.STORE, sure=not is_open(base))
             if base is None and word.arg in ONLY:
                 yield self._symbol(word, f"{UNKNOWN}.{word.arg}", SymbolUse.STORE, sure=False)
+
+    def _fields(self, node: ast.ClassDef) -> Iterator[Defined]:
+        """`class FakeTool: inputSchema: dict`: what reads it of an object of the SDK may be given one of these."""
+        for statement in node.body:
+            match statement:
+                case ast.AnnAssign(target=ast.Name(id=name)) if name in ONLY:
+                    yield self._symbol(statement, f"{IMITATED}.{name}", SymbolUse.STORE, sure=False)
 
     def _reflected(self, node: ast.Call) -> Iterator[Defined]:
         match node:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 FIELDS = frozenset(
@@ -26,6 +27,9 @@ ONLY = frozenset(
     }
 )  # fmt: skip
 """Those of them that hardly anything but MCP has."""
+
+STANDS_IN = re.compile(rb"(?m)^[ \t]+(?:%s)[ \t]*:" % b"|".join(name.encode() for name in sorted(ONLY)))
+"""One of these as a field of a class."""
 
 USES = (
     *(name.encode() for name in sorted(FIELDS)),

@@ -7,9 +7,9 @@ import re
 from collections.abc import Iterator
 
 from ...facts.model import Symbol, SymbolUse
-from ...rule import Applicability, Context, Finding
+from ...rule import Applicability, Context, Finding, Severity
 from ...sdk.modules import Def, Module
-from ...sdk.symbols import REPLACED
+from ...sdk.symbols import IMITATED, REPLACED
 from ...sdk.types import OWN, Function, Instance, Known, members
 
 _WORDS = re.compile(
@@ -25,6 +25,9 @@ def check(fact: Symbol, ctx: Context) -> Iterator[Finding]:
         if ctx.project.is_test(path) and not ctx.sdk.is_moved(path):
             yield ctx.finding(fact, Applicability.MANUAL, message="a test puts something else in place of this object of the SDK")
         return
+    if owner == IMITATED:
+        yield from _imitating(fact, name, ctx)
+        return
     if fact.use is not SymbolUse.IMPORT or not ctx.project.is_test(path) or ctx.sdk.is_moved(path) or not _is_first(fact, ctx):
         return
     takers = _takers(ctx)
@@ -32,6 +35,34 @@ def check(fact: Symbol, ctx: Context) -> Iterator[Finding]:
         for call in ctx.module.calls[name]:
             for argument in _stand_ins(call, ctx):
                 yield ctx.finding(fact, Applicability.MANUAL, span=ctx.module.span(argument))
+
+
+def _imitating(fact: Symbol, name: str, ctx: Context) -> Iterator[Finding]:
+    """A class of a test with the older name of a field, which code of the project reads of objects of the SDK."""
+    path, statement = ctx.file.source.path, ctx.module.at(fact.span)
+    above = ctx.module.parents.get(statement) if statement is not None else None
+    if not ctx.project.is_test(path) or not isinstance(above, ast.ClassDef):
+        return
+    newer = re.sub("([A-Z])", lambda found: f"_{found[1].lower()}", name)
+    if name in ctx.project.remember("fields that code reads", lambda: _read(ctx)) or _reads(newer, ctx):
+        message = f"`{above.name}` stands in for an object of the SDK, whose `{name}` is `{newer}` in version 2"
+        yield ctx.finding(
+            fact, Applicability.MANUAL, severity=Severity.WARNING, message=message, hint=ctx.entry.hints["field"].replace("{newer}", newer)
+        )
+
+
+def _read(ctx: Context) -> frozenset[str]:
+    """The fields that the project reads of objects of the SDK, apart from its tests."""
+    return frozenset(
+        str(fact.key).rpartition(".")[2]
+        for file, fact in ctx.project.facts(Symbol)
+        if isinstance(fact, Symbol) and fact.use is SymbolUse.READ and not ctx.project.is_test(file.source.path)
+    )
+
+
+def _reads(name: str, ctx: Context) -> bool:
+    word = re.compile(rb"\.%s\b" % name.encode())
+    return any(word.search(file.source.utf8) for path, file in ctx.project.files.items() if not ctx.project.is_test(path))
 
 
 def _is_first(fact: Symbol, ctx: Context) -> bool:
