@@ -599,11 +599,21 @@ def _run_by(test: str, project: Path) -> set[tuple[str, int, int]]:
 
 @functools.cache
 def _defined(project: Path) -> dict[str, tuple[list[tuple[str, int, int]], set[str]]]:
-    """For each name of a function or class where it is defined, and the words that stand in it: names, attributes, texts, parameters."""
+    """For each name of a function, class or value of a module where it is defined, and the words that stand in it."""
     found: dict[str, tuple[list[tuple[str, int, int]], set[str]]] = {}
     for path in sorted(project.rglob("*.py")):
         with contextlib.suppress(SyntaxError, ValueError):
-            for node in ast.walk(ast.parse(path.read_bytes())):
+            tree = ast.parse(path.read_bytes())
+            for assigned in tree.body:
+                match assigned:
+                    case (
+                        ast.Assign(targets=[ast.Name(id=name)], value=value)
+                        | ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value)
+                    ):
+                        places, words = found.setdefault(name, ([], set()))
+                        places.append((path.relative_to(project).as_posix(), assigned.lineno, assigned.end_lineno or assigned.lineno))
+                        words |= {word for inner in ast.walk(value) for word in _words(inner)}
+            for node in ast.walk(tree):
                 if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
                     # What a class does it does in its methods, which are named by themselves.
                     own = [

@@ -302,9 +302,14 @@ class Symbols:
 
     def _fields(self, node: ast.ClassDef) -> Iterator[Defined]:
         """`class FakeTool: inputSchema: dict`: what reads it of an object of the SDK may be given one of these."""
-        for statement in node.body:
+        made = [one for one in node.body if isinstance(one, ast.FunctionDef) and one.name == "__init__"]
+        for statement in (*node.body, *(inner for function in made for inner in function.body)):
             match statement:
-                case ast.AnnAssign(target=ast.Name(id=name)) if name in ONLY:
+                case (
+                    ast.AnnAssign(target=ast.Name(id=name))
+                    | ast.Assign(targets=[ast.Name(id=name) | ast.Attribute(value=ast.Name(id="self"), attr=name)])
+                    | ast.AnnAssign(target=ast.Attribute(value=ast.Name(id="self"), attr=name))
+                ) if name in ONLY and self.module.parents[statement] in (node, *made):
                     yield self._symbol(statement, f"{IMITATED}.{name}", SymbolUse.STORE, sure=False)
 
     def _reflected(self, node: ast.Call) -> Iterator[Defined]:

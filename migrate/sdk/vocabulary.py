@@ -28,7 +28,7 @@ ONLY = frozenset(
 )  # fmt: skip
 """Those of them that hardly anything but MCP has."""
 
-STANDS_IN = re.compile(rb"(?m)^[ \t]+(?:%s)[ \t]*:" % b"|".join(name.encode() for name in sorted(ONLY)))
+STANDS_IN = re.compile(rb"(?m)^[ \t]+(?:self\.)?(?:%s)[ \t]*[:=]" % b"|".join(name.encode() for name in sorted(ONLY)))
 """One of these as a field of a class."""
 
 USES = (

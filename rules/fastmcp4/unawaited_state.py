@@ -9,7 +9,7 @@ from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from ...facts.code import last
-from ...facts.model import Standalone, SymbolUse
+from ...facts.model import Standalone, Symbol, SymbolUse
 from ...rewrite.edits import Edit
 from ...rule import Applicability, Context, Finding
 from ...source import Span
@@ -17,12 +17,16 @@ from ...source import Span
 if TYPE_CHECKING:
     from ...rewrite.tree import Tree
 
+_MOCKS = frozenset({"Mock", "MagicMock"})
 _WAITING = frozenset({"gather", "create_task", "ensure_future", "wait_for", "run", "run_until_complete", "shield"})
 
 
-def check(fact: Standalone, ctx: Context) -> Iterator[Finding]:
+def check(fact: Standalone | Symbol, ctx: Context) -> Iterator[Finding]:
     node = ctx.module.at(fact.span)
-    if fact.use in (SymbolUse.PATCHED, SymbolUse.TEXT):
+    if isinstance(fact, Symbol):
+        if isinstance(node, ast.Attribute) and ctx.project.is_test(ctx.file.source.path) and _is_mocked(node, ctx):
+            yield ctx.finding(fact, message=ctx.entry.messages["mocked"], hint=ctx.entry.hints["patched"])
+    elif fact.use in (SymbolUse.PATCHED, SymbolUse.TEXT):
         if _is_stand_in(node, ctx):
             yield ctx.finding(fact, message=ctx.entry.messages["patched"], hint=ctx.entry.hints["patched"])
     elif (
@@ -35,9 +39,9 @@ def check(fact: Standalone, ctx: Context) -> Iterator[Finding]:
         yield ctx.finding(fact, Applicability.SAFE if _may_wait(node, ctx) or _widened(node, ctx) else Applicability.MANUAL)
 
 
-def fix(fact: Standalone, tree: Tree, ctx: Context) -> Iterator[Edit]:
+def fix(fact: Standalone | Symbol, tree: Tree, ctx: Context) -> Iterator[Edit]:
     node = ctx.module.at(fact.span)
-    if not str(fact.key).endswith("_state") or not isinstance(node, ast.Call) or _is_waited_for(node, ctx):
+    if isinstance(fact, Symbol) or not str(fact.key).endswith("_state") or not isinstance(node, ast.Call) or _is_waited_for(node, ctx):
         return
     if _may_wait(node, ctx):
         yield from _await(node, ctx)
@@ -96,6 +100,38 @@ def _own(function: ast.FunctionDef) -> set[ast.AST]:
             found.add(node)
             pending += ast.iter_child_nodes(node)
     return found
+
+
+def _is_mocked(node: ast.Attribute, ctx: Context) -> bool:
+    """Whether this is the first use of the state of a plain mock, in a project whose code uses the state of contexts."""
+    if not isinstance(node.value, ast.Name):
+        return False
+    name, scope = node.value.id, ctx.module.scope(node)
+    bindings = ctx.sdk.inference.bindings(name, node.value, ctx.module)
+    made = [one.value for one in bindings if isinstance(one.value, ast.Call)]
+    if len(made) != 1 or len(bindings) != 1 or last(made[0].func) not in _MOCKS or any(word.arg for word in made[0].keywords):
+        return False
+    uses = [use for use in ctx.module.loads.get(name, ()) if ctx.module.scope(use) is scope]
+    of_state = [above for use in uses if isinstance(above := ctx.module.parents.get(use), ast.Attribute) and above.attr == node.attr]
+    said = ctx.module.parents.get(node)
+    if (
+        of_state[:1] != [node]
+        or not isinstance(node.ctx, ast.Load)
+        or (isinstance(said, ast.Attribute) and said.attr == "assert_not_called")
+    ):
+        return False
+    function = ctx.module.function(node)
+    # What is given in place of `get_context` has a finding where it is.
+    patched = (inner.value for inner in ast.walk(function) if isinstance(inner, ast.Constant)) if function is not None else ()
+    return _uses_state(ctx) and not any(isinstance(text, str) and text.endswith("get_context") for text in patched)
+
+
+def _uses_state(ctx: Context) -> bool:
+    def used() -> bool:
+        keys = (str(fact.key) for _, fact in ctx.project.facts(Standalone))
+        return any(key in ("fastmcp.Context.get_state", "fastmcp.Context.set_state") for key in keys)
+
+    return ctx.project.remember("state of contexts is used", used)
 
 
 def _is_stand_in(node: ast.AST | None, ctx: Context) -> bool:

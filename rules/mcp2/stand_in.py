@@ -8,9 +8,11 @@ from collections.abc import Iterator
 
 from ...facts.model import Symbol, SymbolUse
 from ...rule import Applicability, Context, Finding, Severity
+from ...sdk.infer import STAND_INS
 from ...sdk.modules import Def, Module
-from ...sdk.symbols import IMITATED, REPLACED
+from ...sdk.symbols import IMITATED, REPLACED, UNKNOWN
 from ...sdk.types import OWN, Function, Instance, Known, members
+from ...sdk.vocabulary import ONLY
 
 _WORDS = re.compile(
     rb"\bdef\s+(\w+)\s*\(([^)]*\b\w*(?:FastMCP|MCPServer|Context|ClientSession|ServerSession|Server|RequestContext)\b[^)]*)\)"
@@ -25,7 +27,7 @@ def check(fact: Symbol, ctx: Context) -> Iterator[Finding]:
         if ctx.project.is_test(path) and not ctx.sdk.is_moved(path):
             yield ctx.finding(fact, Applicability.MANUAL, message="a test puts something else in place of this object of the SDK")
         return
-    if owner == IMITATED:
+    if owner == IMITATED or (owner == UNKNOWN and fact.use is SymbolUse.STORE and name in ONLY):
         yield from _imitating(fact, name, ctx)
         return
     if fact.use is not SymbolUse.IMPORT or not ctx.project.is_test(path) or ctx.sdk.is_moved(path) or not _is_first(fact, ctx):
@@ -39,16 +41,27 @@ def check(fact: Symbol, ctx: Context) -> Iterator[Finding]:
 
 def _imitating(fact: Symbol, name: str, ctx: Context) -> Iterator[Finding]:
     """A class of a test with the older name of a field, which code of the project reads of objects of the SDK."""
-    path, statement = ctx.file.source.path, ctx.module.at(fact.span)
-    above = ctx.module.parents.get(statement) if statement is not None else None
-    if not ctx.project.is_test(path) or not isinstance(above, ast.ClassDef):
+    node = ctx.module.at(fact.span)
+    if not ctx.project.is_test(ctx.file.source.path) or node is None:
+        return
+    if isinstance(node, ast.Attribute):
+        what = node.value.id if isinstance(node.value, ast.Name) and _is_mock(node.value, ctx) else None
+    else:
+        what = next((one.name for one in ctx.module.around(node) if isinstance(one, ast.ClassDef)), None)
+    if what is None:
         return
     newer = re.sub("([A-Z])", lambda found: f"_{found[1].lower()}", name)
     if name in ctx.project.remember("fields that code reads", lambda: _read(ctx)) or _reads(newer, ctx):
-        message = f"`{above.name}` stands in for an object of the SDK, whose `{name}` is `{newer}` in version 2"
+        message = f"`{what}` stands in for an object of the SDK, whose `{name}` is `{newer}` in version 2"
         yield ctx.finding(
             fact, Applicability.MANUAL, severity=Severity.WARNING, message=message, hint=ctx.entry.hints["field"].replace("{newer}", newer)
         )
+
+
+def _is_mock(node: ast.Name, ctx: Context) -> bool:
+    """Whether a name is given nothing but mocks."""
+    bindings = ctx.sdk.inference.bindings(node.id, node, ctx.module)
+    return bool(bindings) and all(isinstance(one.value, ast.Call) and _last(one.value.func) in STAND_INS for one in bindings)
 
 
 def _read(ctx: Context) -> frozenset[str]:
