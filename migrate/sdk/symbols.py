@@ -13,6 +13,7 @@ from .types import ADAPTER, OWN, URI, ClassOf, Function, Instance, Known, Module
 from .vocabulary import FIELDS, NEAR, OF_COMPONENTS, ONLY, STANDALONE, WANTED, WANTED_OF_STANDALONE
 
 _DOTTED = re.compile(r"(fast)?mcp(\.[A-Za-z_]\w*)+")
+_OF_STATE = frozenset({"get_state", "set_state"})
 _REFLECTION = frozenset({"getattr", "hasattr", "setattr", "delattr"})
 UNKNOWN = "?"
 IMITATED = "imitated"  # a field of a class of the project that has the older name of one of the protocol's
@@ -133,7 +134,9 @@ class Symbols:
         for owner in owners:
             yield self._symbol(node, f"{owner}.{node.attr}", use, sure=certain)
         if base is None and node.attr not in NEAR:
-            yield self._symbol(node, f"{UNKNOWN}.{node.attr}", use, sure=False)
+            # The state of a context is a matter of `fastmcp` alone.
+            package = f"{STANDALONE}." if node.attr in _OF_STATE else ""
+            yield self._symbol(node, f"{package}{UNKNOWN}.{node.attr}", use, sure=False)
 
     def _may_be_component(self, node: ast.Attribute) -> bool:
         """Whether this may be read of what a decorator of `fastmcp` has made."""

@@ -114,7 +114,7 @@ STANDALONE = "fastmcp"
 WANTED_OF_STANDALONE = frozenset(
     {
         "AWSCognitoProvider", "Auth0Provider", "AuthKitProvider", "AzureProvider", "Client", "DescopeProvider", "DiscordProvider",
-        "FastMCP", "FastMCPProxy", "MessageHandler", "OAuthProxy", "OIDCProxy",
+        "FastMCP", "FastMCPProxy", "MessageHandler", "MultiAuth", "OAuthProxy", "OIDCProxy",
         "GitHubProvider", "GoogleProvider", "Middleware", "OAuth", "OCIProvider", "OpenAPIProvider",
         "SSETransport", "ScalekitProvider", "StreamableHttpTransport", "SupabaseProvider", "WorkOSProvider",
         "_call_tool_mcp", "_get_prompt_mcp", "_list_prompts_mcp", "_list_resource_templates_mcp", "_list_resources_mcp", "_list_tools_mcp",

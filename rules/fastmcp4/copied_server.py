@@ -66,8 +66,10 @@ def _is_same(node: ast.Call, ctx: Context) -> bool:
     if any(word in child.module.source.utf8 for word in _ASKS):
         return False
     assigned = child.module.parents.get(child.call)
-    name = assigned.targets[0].id if isinstance(assigned, ast.Assign) and isinstance(assigned.targets[0], ast.Name) else ""
-    return name == given.id and isinstance(child.module.parents.get(assigned), ast.Module) and _is_only_filled(name, child.module, ctx)
+    match assigned:
+        case ast.Assign(targets=[ast.Name(id=name)]) if name == given.id and isinstance(child.module.parents.get(assigned), ast.Module):
+            return _is_only_filled(name, child.module, ctx)
+    return False
 
 
 def _is_text(node: ast.expr | None) -> bool:

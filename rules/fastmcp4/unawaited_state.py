@@ -9,7 +9,7 @@ from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from ...facts.code import last
-from ...facts.model import Standalone, Symbol, SymbolUse
+from ...facts.model import Standalone, SymbolUse
 from ...rewrite.edits import Edit
 from ...rule import Applicability, Context, Finding
 from ...source import Span
@@ -17,13 +17,14 @@ from ...source import Span
 if TYPE_CHECKING:
     from ...rewrite.tree import Tree
 
+_UNKNOWN = ".?."
 _MOCKS = frozenset({"Mock", "MagicMock"})
 _WAITING = frozenset({"gather", "create_task", "ensure_future", "wait_for", "run", "run_until_complete", "shield"})
 
 
-def check(fact: Standalone | Symbol, ctx: Context) -> Iterator[Finding]:
+def check(fact: Standalone, ctx: Context) -> Iterator[Finding]:
     node = ctx.module.at(fact.span)
-    if isinstance(fact, Symbol):
+    if _UNKNOWN in str(fact.key):
         if isinstance(node, ast.Attribute) and ctx.project.is_test(ctx.file.source.path) and _is_mocked(node, ctx):
             yield ctx.finding(fact, message=ctx.entry.messages["mocked"], hint=ctx.entry.hints["patched"])
     elif fact.use in (SymbolUse.PATCHED, SymbolUse.TEXT):
@@ -39,9 +40,9 @@ def check(fact: Standalone | Symbol, ctx: Context) -> Iterator[Finding]:
         yield ctx.finding(fact, Applicability.SAFE if _may_wait(node, ctx) or _widened(node, ctx) else Applicability.MANUAL)
 
 
-def fix(fact: Standalone | Symbol, tree: Tree, ctx: Context) -> Iterator[Edit]:
+def fix(fact: Standalone, tree: Tree, ctx: Context) -> Iterator[Edit]:
     node = ctx.module.at(fact.span)
-    if isinstance(fact, Symbol) or not str(fact.key).endswith("_state") or not isinstance(node, ast.Call) or _is_waited_for(node, ctx):
+    if _UNKNOWN in str(fact.key) or not str(fact.key).endswith("_state") or not isinstance(node, ast.Call) or _is_waited_for(node, ctx):
         return
     if _may_wait(node, ctx):
         yield from _await(node, ctx)
