@@ -97,7 +97,7 @@ def test_what_the_release_says_otherwise_is_worth_a_look_and_no_failure(release:
 def test_what_the_move_has_changed_is_a_failure(tmp_path: Path) -> None:
     changed = SERVER.replace('"""Keep a note."""', '"""Keep it."""').replace('title="Which kind"', 'title="Of what kind"')
     outcomes = compared(tmp_path, 2, changed.replace("def ask(about: str)", "def ask(about: str, more: str)"))
-    assert {name.split()[7] for name, outcome in outcomes.items() if outcome == "failed"} == {"tools/list", "prompts/list", "prompt"}
+    assert {name.split()[7] for name, outcome in outcomes.items() if outcome == "failed"} == {"tools/list", "prompts/list"}
 
 
 ITEM: dict[str, Any] = {
