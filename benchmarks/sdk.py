@@ -585,49 +585,56 @@ def _run_by(test: str, project: Path) -> set[tuple[str, int, int]]:
     """The functions and classes of the project that a test names, and those that these name, up to `REACH` steps away."""
     defined = _defined(project)
     [*spans] = _test_lines(test, project)
-    pending = {word for where, words in defined.values() if any(span in where for span in spans) for word in words}
+    pending = {word for every in defined.values() for one in every for span in spans if span in one.places for word in one.words}
     run: set[tuple[str, int, int]] = set()
     seen: set[str] = set()
     for _ in range(REACH):
         pending -= seen
         seen |= pending
-        found = [defined[word] for word in pending if word in defined and len(defined[word][0]) <= ALIKE]
-        run |= {place for where, _ in found for place in where}
-        pending = {word for _, words in found for word in words}
+        found = [one for word in pending if len(defined.get(word, ())) <= ALIKE for one in defined.get(word, ())]
+        run |= {place for one in found for place in one.places}
+        pending = {word for one in found for word in one.words}
     return run
 
 
+@dataclass(frozen=True)
+class Definition:
+    """A function, class or value of a module: the lines that run with it, and the words that stand in them."""
+
+    places: tuple[tuple[str, int, int], ...]
+    words: frozenset[str]
+
+
 @functools.cache
-def _defined(project: Path) -> dict[str, tuple[list[tuple[str, int, int]], set[str]]]:
-    """For each name of a function, class or value of a module where it is defined, and the words that stand in it."""
-    found: dict[str, tuple[list[tuple[str, int, int]], set[str]]] = {}
+def _defined(project: Path) -> dict[str, list[Definition]]:
+    """What a project defines, by its names."""
+    found: dict[str, list[Definition]] = {}
     for path in sorted(project.rglob("*.py")):
         with contextlib.suppress(SyntaxError, ValueError):
+            name = path.relative_to(project).as_posix()
             tree = ast.parse(path.read_bytes())
             for assigned in tree.body:
                 match assigned:
-                    case (
-                        ast.Assign(targets=[ast.Name(id=name)], value=value)
-                        | ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value)
-                    ):
-                        places, words = found.setdefault(name, ([], set()))
-                        places.append((path.relative_to(project).as_posix(), assigned.lineno, assigned.end_lineno or assigned.lineno))
-                        words |= {word for inner in ast.walk(value) for word in _words(inner)}
+                    case ast.Assign(targets=[ast.Name(id=target)], value=value):
+                        found.setdefault(target, []).append(_definition(name, assigned, [value]))
+                    case ast.AnnAssign(target=ast.Name(id=target), value=ast.expr() as value):
+                        found.setdefault(target, []).append(_definition(name, assigned, [value]))
             for node in ast.walk(tree):
-                if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-                    # What a class does it does in its methods, which are named by themselves.
-                    own = [
-                        one
-                        for one in node.body
-                        if not isinstance(node, ast.ClassDef) or not isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef)
-                    ]
-                    last = (own[-1].end_lineno if own else None) or node.lineno
-                    places, words = found.setdefault(node.name, ([], set()))
-                    places.append((path.relative_to(project).as_posix(), node.lineno, last))
-                    words |= {
-                        word for part in (*own, getattr(node, "args", None)) if part for inner in ast.walk(part) for word in _words(inner)
-                    }
+                if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                    found.setdefault(node.name, []).append(_definition(name, node, [node.args, *node.body]))
+                elif isinstance(node, ast.ClassDef):
+                    # Methods are named by themselves, but for those that nobody outside of the class calls.
+                    methods = [one for one in node.body if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef)]
+                    own = [one for one in node.body if one not in methods or one.name.startswith("_")]
+                    every = [_definition(name, one, [one]) for one in own]
+                    places = tuple(place for one in every for place in one.places)
+                    found.setdefault(node.name, []).append(Definition(places, frozenset().union(*(one.words for one in every))))
     return found
+
+
+def _definition(path: str, node: ast.stmt, parts: Sequence[ast.AST]) -> Definition:
+    words = frozenset(word for part in parts for inner in ast.walk(part) for word in _words(inner))
+    return Definition(((path, node.lineno, node.end_lineno or node.lineno),), words)
 
 
 def _words(node: ast.AST) -> Iterator[str]:
