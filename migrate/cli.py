@@ -5,7 +5,9 @@ from __future__ import annotations
 import gc
 import os
 import sys
+import time
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from enum import Enum
 from pathlib import Path
@@ -13,7 +15,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from . import __version__
+from . import __version__, cache, disk
+from .cache import Said
 from .house import UNREADABLE
 from .report.model import stale, visible
 from .rule import Applicability, Era
@@ -30,6 +33,7 @@ from .terminal import (
     orderly,
     print_bytes,
     say,
+    traits,
     uninterrupted,
     width,
 )
@@ -162,6 +166,7 @@ def _main(
 
 @app.command()
 def check(
+    context: typer.Context,
     paths: Paths = None,
     stdin_filename: StdinFilename = None,
     output_format: Annotated[Format, typer.Option(help="How to tell the findings.")] = Format.TEXT,
@@ -183,12 +188,13 @@ def check(
     config: ConfigFile = None,
     respect_gitignore: Gitignore = True,
     tracked: Tracked = False,
+    no_cache: Annotated[
+        bool, typer.Option("--no-cache", "-n", envvar="MCP_MIGRATE_NO_CACHE", help="Look at every file anew, and keep nothing.")
+    ] = False,
     quiet: Quiet = False,
     verbose: Verbose = False,
 ) -> None:
     """Find what protocol revision 2026-07-28 breaks."""
-    from .run import Run
-
     with guarded():
         if statistics and output_format in _FOR_MACHINES:
             fail(f"--statistics has no form in {output_format.value}; use text, concise or json")
@@ -209,21 +215,36 @@ def check(
             baseline=accepted,
             keep_v1=keep_v1,
         )
-        run = Run(flags, accept=accept is None)
-        read = _read(run)
-        sifted = run.check(read)
-        if accept is not None:
-            _write_baseline(run, sifted, accept)
-            sys.exit(FAILED if read.unreadable else CLEAN)
-        if fixable_only:
-            sifted = run.fixable(sifted)
-        report = run.report(read, sifted, _shown(run, output_format))
-        for form, file in reports:
-            _tell(run.report(read, sifted, _shown(run, form)), form, file, statistics=False, quiet=False, verbose=False)
-        _tell(report, output_format, output_file, statistics=statistics, quiet=quiet, verbose=verbose)
-        if report.stale and (output_format not in (Format.TEXT, Format.JSON) or quiet):
-            say(f"warning: {stale(report)}")
-        sys.exit(_status(report, run, sifted))
+        # What git tracks is in no file that a trace knows.
+        name = None if no_cache or tracked or accept is not None or flags.stdin is not None else cache.key(context.params, *traits())
+        if name is not None and (said := cache.load(name)) is not None:
+            sys.exit(_tell(said))
+
+        from .run import Run
+
+        began = time.time_ns()
+        with disk.traced() if name is not None else nullcontext() as trace:
+            run = Run(flags, accept=accept is None)
+            read = _read(run)
+            sifted = run.check(read)
+            if accept is not None:
+                _write_baseline(run, sifted, accept)
+                sys.exit(FAILED if read.unreadable else CLEAN)
+            if fixable_only:
+                sifted = run.fixable(sifted)
+            report = run.report(read, sifted, _shown(run, output_format))
+            lines = _doubts(read)
+            if report.stale and (output_format not in (Format.TEXT, Format.JSON) or quiet):
+                lines.append(f"warning: {stale(report)}")
+            texts = [(str(file), _rendered(run.report(read, sifted, _shown(run, form)), form, to_terminal=False)) for form, file in reports]
+            to_terminal = output_file is None
+            text = _rendered(report, output_format, to_terminal=to_terminal, statistics=statistics, quiet=quiet, verbose=verbose)
+            texts.append((None if output_file is None else str(output_file), text))
+            status = _status(report, run, sifted)
+        _tell(said := Said(texts, lines, status))
+        if name is not None and trace is not None and not run.failures:
+            cache.store(name, said, trace, began)
+        sys.exit(status)
 
 
 @app.command()
@@ -292,7 +313,10 @@ def fix(
             write=write,
         )
         run = Run(flags)
-        plan = _plan(run, _read(run), unsafe=unsafe_fixes, mark=mark)
+        read = _read(run)
+        for line in _doubts(read):
+            say(line)
+        plan = _plan(run, read, unsafe=unsafe_fixes, mark=mark)
         series: Series | None = None
         unwritten: set[str] = set()
         if commit:
@@ -315,6 +339,26 @@ def fix(
         _tell_fix(plan, left, report, also, series, stops, would=diff, quiet=quiet, verbose=verbose)
         status = _status(report, run, left)
         sys.exit(FAILED if unwritten else _status_of_patch(status, plan.made.changes) if diff else status)
+
+
+kept = typer.Typer(name="cache", help="What `check` keeps of its last runs.", no_args_is_help=True)
+app.add_typer(kept)
+
+
+@kept.command("clear")
+def cache_clear() -> None:
+    """Delete all of it."""
+    try:
+        number = cache.clear()
+    except OSError as error:
+        fail(f"cannot clear {cache.folder()}: {(error.strerror or str(error)).lower()}")
+    print(f"Deleted {number} run{'' if number == 1 else 's'} from {visible(str(cache.folder()))}.")
+
+
+@kept.command("dir")
+def cache_dir() -> None:
+    """Print the folder that holds it."""
+    print(cache.folder())
 
 
 @app.command(short_help="Run a server, and prove that it speaks 2026-07-28.")
@@ -418,6 +462,8 @@ def guide(
                 )
             )
             read = _read(run)
+            for line in _doubts(read):
+                say(line)
             chosen = [(section, [run.show(path) for path in about]) for section, about in sections.choose(read.project)]
             text = telling.personal(chosen, run.report(read, run.check(read), run.show))
         if output_file is not None:
@@ -551,12 +597,13 @@ def _split(values: list[str] | None) -> tuple[str, ...]:
 def _read(run: Run) -> Reading:
     progress = Progress()
     try:
-        read = run.read(progress)
+        return run.read(progress)
     finally:
         progress.clear()
-    if not read.checked and not read.unreadable:
-        say("warning: no Python files found under the given paths")
-    return read
+
+
+def _doubts(read: Reading) -> list[str]:
+    return [] if read.checked or read.unreadable else ["warning: no Python files found under the given paths"]
 
 
 def _report_wanted(wanted: str) -> tuple[Format, Path]:
@@ -571,15 +618,21 @@ def _shown(run: Run, output_format: Format) -> Callable[[str], str]:
     return run.relative if output_format in _FOR_MACHINES else run.show
 
 
-def _tell(report: Report, output_format: Format, file: Path | None, *, statistics: bool, quiet: bool, verbose: bool) -> None:
-    text = _rendered(report, output_format, to_terminal=file is None, statistics=statistics, quiet=quiet, verbose=verbose)
-    if file is None:
-        sys.stdout.write(text)
-        return
-    _write(file, text)
+def _tell(said: Said) -> int:
+    """Says it, in this run or once more; the exit status."""
+    for file, text in said.texts:
+        if file is None:
+            sys.stdout.write(text)
+        else:
+            _write(Path(file), text)
+    for line in said.lines:
+        say(line)
+    return said.status
 
 
-def _rendered(report: Report, output_format: Format, *, to_terminal: bool, statistics: bool, quiet: bool, verbose: bool) -> str:
+def _rendered(
+    report: Report, output_format: Format, *, to_terminal: bool, statistics: bool = False, quiet: bool = False, verbose: bool = False
+) -> str:
     from .report import concise, github, gitlab, json, sarif, text
 
     match output_format:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from . import disk
 from .rule import Era, Severity
 
 if sys.version_info >= (3, 11):
@@ -59,14 +60,14 @@ def of_folder(folder: Path) -> Config | None:
     """The configuration that a folder itself holds. Raises ConfigError."""
     for name in (OWN_FILE, SHARED_FILE):
         file = folder / name
-        if file.is_file() and (config := _config(file)) is not None:
+        if disk.is_file(str(file)) and (config := _config(file)) is not None:
             return config
     return None
 
 
 def load_file(file: Path) -> Config:
     """The configuration of a file that was named. Raises ConfigError."""
-    if not file.is_file():
+    if not disk.is_file(str(file)):
         raise ConfigError(f"{file}: no such file")
     return _config(file.resolve()) or Config(base=file.resolve().parent, file=file)
 
@@ -74,7 +75,7 @@ def load_file(file: Path) -> Config:
 def _config(file: Path) -> Config | None:
     """None for a pyproject.toml that says nothing about us."""
     try:
-        data = file.read_bytes()
+        data = disk.read(str(file))
         # Most pyproject.toml files on the way up are not ours, and reading TOML costs more than looking for our name.
         if file.name == SHARED_FILE and b"mcp-migrate" not in data:
             return None

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
-import stat
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
+
+from . import disk
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
@@ -68,7 +69,7 @@ def root_of(paths: Sequence[str]) -> str:
 
 def common_folder(paths: Sequence[str]) -> str:
     """The innermost folder that holds all paths. Raises NotFound where there is none."""
-    folders = [path if os.path.isdir(path) else os.path.dirname(path) for path in map(os.path.abspath, paths)]
+    folders = [path if disk.is_dir(path) else os.path.dirname(path) for path in map(os.path.abspath, paths)]
     try:
         return os.path.commonpath(folders)
     except ValueError as error:  # two drives of Windows
@@ -95,10 +96,10 @@ def find(
     excluded = [_layer(patterns.base, patterns.patterns) for patterns in exclude if patterns.patterns]
     for path in paths:
         start = os.path.abspath(path)
-        if not os.path.lexists(start):
+        if not disk.lexists(start):
             raise NotFound(f"no such file or folder: {path}")
         found: Iterable[File | Unreadable] = [File("", start)]
-        if os.path.isdir(start):
+        if disk.is_dir(start):
             layers = _layers_above(start) if respect_gitignore else []
             found = _walk(start, layers, excluded, respect_gitignore, also)
         for item in found:
@@ -113,20 +114,7 @@ def find(
 def read(file: File) -> bytes | Unreadable:
     """The bytes of a file."""
     try:
-        # A named pipe or device would block the run or never end.
-        status = os.stat(file.location)
-        if not stat.S_ISREG(status.st_mode):
-            return Unreadable(file.path, "not a regular file")
-        # One call for the whole of a small file, where an object of `open` makes four: a third of the time.
-        descriptor = os.open(file.location, os.O_RDONLY | getattr(os, "O_BINARY", 0))
-        try:
-            data = os.read(descriptor, status.st_size)
-            # A file may change meanwhile, or come in pieces.
-            while len(data) != status.st_size and (more := os.read(descriptor, 1 << 20)):
-                data += more
-        finally:
-            os.close(descriptor)
-        return data
+        return disk.read(file.location)
     except OSError as error:
         return Unreadable(file.path, _reason(error))
 
@@ -134,17 +122,17 @@ def read(file: File) -> bytes | Unreadable:
 def above(path: str, wanted: Callable[[str], bool], ends: frozenset[str]) -> Iterator[tuple[str, list[str]]]:
     """The folders from a path (a file's own, else its own folder) upwards, each with the names of its wanted files.
 
-    The last one is the first that holds one of the files or folders `ends`, or the root of a work tree.
+    The last one is the first that holds one of the files or folders `ends`.
     """
-    folder = path if os.path.isdir(path) else os.path.dirname(path)
+    folder = path if disk.is_dir(path) else os.path.dirname(path)
     while True:
         try:
-            names = sorted(os.listdir(folder))
+            names = disk.above(folder, wanted, ends)
         except OSError:
             return
         yield folder, [name for name in names if wanted(_posix(os.path.join(folder, name)))]
         outer = os.path.dirname(folder)
-        if outer == folder or ".git" in names or not ends.isdisjoint(names):
+        if outer == folder or not ends.isdisjoint(names):
             return
         folder = outer
 
@@ -169,8 +157,7 @@ def _walk(
     while stack:
         folder, layers = stack.pop()
         try:
-            with os.scandir(folder) as scan:
-                entries = sorted(scan, key=lambda entry: entry.name)
+            entries = disk.scan(folder)
         except OSError as error:
             yield Unreadable(folder, _reason(error))
             continue
@@ -204,7 +191,7 @@ def _decision(layers: list[_Layer], path: str, *, folder: bool) -> bool | None:
 def _layers_above(start: str) -> list[_Layer]:
     """The ignore files between the work tree's root and `start`, nearest first; none if they leave out `start` itself, which was named."""
     folders = [Path(start), *Path(start).parents]
-    top = next((number for number, folder in enumerate(folders) if (folder / ".git").exists()), None)
+    top = next((number for number, folder in enumerate(folders) if disk.exists(str(folder / ".git"))), None)
     if top is None:
         return []
     layers = [layer for folder in folders[1 : top + 1] for layer in _layer_of(str(folder), str(folder / ".gitignore"))]
@@ -214,8 +201,7 @@ def _layers_above(start: str) -> list[_Layer]:
 
 def _layer_of(base: str, ignore_file: str) -> list[_Layer]:
     try:
-        with open(ignore_file, encoding="utf-8", errors="replace") as stream:
-            lines = stream.read().splitlines()
+        lines = disk.read(ignore_file).decode("utf-8", "replace").splitlines()
     except OSError:
         return []
     return [_layer(base, lines)] if any(line.strip() and not line.startswith("#") for line in lines) else []

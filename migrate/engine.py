@@ -246,8 +246,8 @@ def needs_module(finding: Finding, project: Project, catalog: Catalog, era: Eras
         return True
 
 
-def _order(finding: Finding) -> tuple[str, Span, str, str]:
-    return finding.path, finding.span, finding.rule, finding.message
+def _order(finding: Finding) -> tuple[str, Span, str, str, str]:
+    return finding.path, finding.span, finding.rule, finding.message, finding.hint
 
 
 def _internal(rule: str, path: str, error: Exception) -> InternalError:

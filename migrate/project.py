@@ -112,6 +112,7 @@ class Project:
         self._kinds: dict[tuple[str, type[Fact]], tuple[Fact, ...]] = {}
         self._said: dict[tuple[str, bytes], bool] = {}
         self._remembered: dict[str, object] = {}
+        self._concluded: dict[tuple[object, ...], object] = {}
         self._once: dict[tuple[str, Callable[[FileFacts], object]], object] = {}
         self._modules = _index(files.values())
         self._imported = {path: tuple(self._imports(file)) for path, file in files.items()}
@@ -160,6 +161,7 @@ class Project:
         other = copy(self)
         other._begun = self.begun
         other.manifests = {**self.manifests, **{file.source.path: file for file in changed}}
+        other._concluded = {}
         other.__dict__.pop("requirements", None)
         return other
 
@@ -278,6 +280,21 @@ class Project:
         if question not in self._remembered:
             self._remembered[question] = answer()
         return self._remembered[question]  # type: ignore[return-value]
+
+    def conclude(self, question: tuple[object, ...], answer: Callable[[], T]) -> T:
+        """What can be found out from the code of all files and from what the files beside it ask for, whatever stands behind boundaries."""
+        if question not in self._concluded:
+            self._concluded[question] = answer()
+        return self._concluded[question]  # type: ignore[return-value]
+
+    @cached_property
+    def folders(self) -> frozenset[str]:
+        """Every folder that holds code, and those around it; "" is the run's root."""
+        found: set[str] = set()
+        for path in self.files:
+            while path and (path := path.rpartition("/")[0]) not in found:
+                found.add(path)
+        return frozenset(found)
 
     @property
     def begun(self) -> Mapping[str | Ref, tuple[tuple[FileFacts, Requirement], ...]]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from itertools import product
 from pathlib import PurePosixPath
 
-from . import discover, documents, house, inline, notebooks
+from . import discover, disk, documents, house, inline, notebooks
 from .discover import File, Unreadable
 from .documents import Example
 from .facts.borrowed import BORROWED, may_borrow
@@ -28,8 +28,6 @@ from .sdk.vocabulary import STANDS_IN, USES
 from .source import Source, decode
 
 _SDK = "mcp"
-# Where a project begins, so that what lies further up belongs to another one.
-_PROJECT_FILES = frozenset({"pyproject.toml", "setup.py", "setup.cfg", "Pipfile"})
 _ROOM = 32_000_000  # bytes of silent files that are kept until it is known whether they are needed
 
 _EVERYBODYS = frozenset({"jsonrpc"})  # what other protocols say as well
@@ -173,7 +171,7 @@ class _Reader:
         """Reads what says, around and above the given paths, which packages the code is installed with, and the project's own `mcp`."""
         folders: set[str] = set()
         for path in dict.fromkeys(paths) if self.facts else ():
-            for folder, names in discover.above(path, manifests.installs, _PROJECT_FILES):
+            for folder, names in discover.above(path, manifests.installs, manifests.TOPS):
                 if folder not in folders:
                     folders.add(folder)
                     for name in names:
@@ -195,9 +193,8 @@ class _Reader:
         for base in (folder, os.path.join(folder, "src")):
             package = os.path.join(base, _SDK)
             found = [f"{package}.py"]
-            if os.path.isfile(os.path.join(package, "__init__.py")):
-                _, names = next(discover.above(package, lambda path: path.endswith(".py"), _PROJECT_FILES))
-                found = [os.path.join(package, name) for name in names]
+            if disk.is_file(os.path.join(package, "__init__.py")):
+                found = [os.path.join(package, name) for name in disk.names(package) if name.endswith(".py")]
             for location in found:
                 path = os.path.relpath(location, root).replace(os.sep, "/")
                 if (
@@ -205,7 +202,7 @@ class _Reader:
                     or path in self.data
                     or path in self.unparsed
                     or path in self.locations
-                    or not os.path.isfile(location)
+                    or not disk.is_file(location)
                 ):
                     continue
                 data = discover.read(File(path, location))
@@ -233,7 +230,7 @@ class _Reader:
                 source, self.carried[file.path] = parted
             self.facts.append(facts_of(source))
             self.data[file.path] = raw
-            if os.path.isfile(os.path.join(os.path.dirname(file.location), "__init__.py")):
+            if disk.is_file(os.path.join(os.path.dirname(file.location), "__init__.py")):
                 self.packages.add(os.path.dirname(file.path))
         # A null byte is a ValueError before Python 3.12, absurd nesting a MemoryError in some places of the parser.
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
@@ -360,7 +357,7 @@ class _Reader:
         for facts, name in product(inside, inline.MODULES):
             path = str(PurePosixPath(facts.source.path).with_name(name))
             location = os.path.join(os.path.dirname(self.locations[facts.source.path]), name)
-            if path in self.data or path in self.unparsed or not os.path.isfile(location):
+            if path in self.data or path in self.unparsed or not disk.is_file(location):
                 continue
             data = discover.read(File(path, location))
             if not isinstance(data, Unreadable):

@@ -17,6 +17,7 @@ from . import (
     cells,
     config,
     discover,
+    disk,
     documents,
     engine,
     examples,
@@ -261,7 +262,7 @@ class Run:
             return f"{path} cannot be written beside standard input, which is one file alone"
         if f"{notebooks.SUFFIX}/" in path:
             return "its fix needs a module beside it, which the notebook would have to write as well"
-        return f"{path} exists already" if path not in read.data and os.path.lexists(self.location(path)) else ""
+        return f"{path} exists already" if path not in read.data and disk.lexists(self.location(path)) else ""
 
     def left(self, read: Reading, fixed: Fixed) -> Sifted:
         """The findings that a fix would leave; `read` is what would be read then."""
@@ -519,7 +520,7 @@ class Run:
         bare = without_boundaries(read.project) if any(map(is_commented, read.sources.values())) else None
         settled = self.found(bare) if bare is not None else []
         # A file that is gone has no findings; one that is there and was not read may have all of them.
-        gone = [path for path in {key.path for key in self.sieve.accepted} if not os.path.lexists(self.location(path))]
+        gone = [path for path in {key.path for key in self.sieve.accepted} if not disk.lexists(self.location(path))]
         return self.sieve.sift([*read.unreadable, *findings], read.sources, [*read.locations, *gone], settled=settled)
 
     def _without_deleted(self, findings: Iterable[Finding], read: Reading) -> list[Finding]:
@@ -602,7 +603,7 @@ class Run:
     def _accepted(self, file: Path) -> Iterable[Key]:
         """The keys of a baseline, which are relative to its folder, as keys of this run."""
         try:
-            keys = baseline.load(file.read_text(encoding="utf-8"))
+            keys = baseline.load(disk.read(str(file)).decode("utf-8"))
         except OSError as error:
             raise BaselineError(f"{file}: {(error.strerror or str(error)).lower()}") from error
         except (BaselineError, UnicodeDecodeError) as error:
@@ -668,4 +669,4 @@ def _contents_beside(read: Reading) -> Iterator[bytes]:
         is_code = path.endswith((*discover.SUFFIXES, notebooks.SUFFIX))
         if is_code and path not in read.project.files and path not in read.project.manifests and path not in read.data:
             with contextlib.suppress(OSError):
-                yield Path(location).read_bytes()
+                yield disk.read(location)

@@ -13,10 +13,10 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from fnmatch import fnmatchcase
 from itertools import chain
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 from typing import Any, NamedTuple
 
-from . import dockerfile, worktree
+from . import disk, dockerfile, worktree
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -64,7 +64,7 @@ def _gaps_in(file: str, name: str, new: str, user: str, top: str) -> Iterator[Ga
     if find is None:
         return
     try:
-        text = Path(file).read_text(encoding="utf-8")
+        text = disk.text(file)
     except (OSError, UnicodeDecodeError):
         return
     base = os.path.basename(new)
@@ -178,7 +178,7 @@ def _upwards(folder: str, top: str) -> Iterator[str]:
 
 def _names(folder: str) -> list[str]:
     try:
-        return os.listdir(folder)
+        return disk.names(folder)
     except OSError:
         return []
 

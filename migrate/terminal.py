@@ -28,15 +28,9 @@ PATIENCE = 1.0
 @contextmanager
 def guarded() -> Iterator[None]:
     """One line for whatever the user can act on, in place of a traceback."""
-    from .baseline import BaselineError
-    from .config import ConfigError
-    from .discover import NotFound
-    from .selection import UnknownRule
-    from .worktree import GitError
-
     try:
         yield
-    except (BaselineError, ConfigError, GitError, NotFound, UnknownRule) as error:
+    except _expected() as error:
         fail(str(error))
     except KeyboardInterrupt:
         interrupted()
@@ -46,6 +40,17 @@ def guarded() -> Iterator[None]:
         # Left alone, Python would exit with 1, which means findings.
         traceback.print_exc()
         fail("internal error, please report it")
+
+
+def _expected() -> tuple[type[Exception], ...]:
+    """What says itself what its user can do. Not loaded before there is an error: that would be a tenth of a short run."""
+    from .baseline import BaselineError
+    from .config import ConfigError
+    from .discover import NotFound
+    from .selection import UnknownRule
+    from .worktree import GitError
+
+    return BaselineError, ConfigError, GitError, NotFound, UnknownRule
 
 
 @contextmanager
@@ -111,6 +116,12 @@ def look() -> Look:
     if not sys.stdout.isatty():
         return Look(colour=is_colourful())
     return Look(is_colourful(), LINES if _can_show(LINES) else ASCII, shutil.get_terminal_size().columns)
+
+
+def traits() -> tuple[object, ...]:
+    """All that `look` goes by."""
+    wide = sys.stdout.isatty() and shutil.get_terminal_size().columns
+    return is_colourful(), wide, sys.stdout.encoding, os.environ.get("TERM")
 
 
 def _can_show(glyphs: Glyphs) -> bool:

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from . import disk
 from .files import Change
 from .project import Project
 from .rule import Group
@@ -47,7 +48,7 @@ class Packages:
     def _of_folder(self, folder: str) -> str:
         if folder not in self._known:
             place = os.path.join(self.root, folder)
-            is_top = any(os.path.isfile(os.path.join(place, name)) for name in _TOPS)
+            is_top = any(disk.is_file(os.path.join(place, name)) for name in _TOPS)
             # A folder called `requirements` with files of the kind is none.
             self._known[folder] = folder if is_top else self._of_folder(folder.rpartition("/")[0])
         return self._known[folder]

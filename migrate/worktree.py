@@ -8,6 +8,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
+from . import disk
+
 # Command lines have an end; this many paths of any length pass on every system.
 _CHUNK = 200
 
@@ -27,7 +29,7 @@ def root_of(folder: str) -> str | None:
     """The root of the work tree that a folder is in, or None outside of git."""
     while True:
         # A file in a linked work tree or a submodule.
-        if os.path.exists(os.path.join(folder, ".git")):
+        if disk.exists(os.path.join(folder, ".git")):
             return folder
         parent = os.path.dirname(folder)
         if parent == folder:
@@ -60,6 +62,12 @@ def unsaved(locations: Iterable[str]) -> Iterator[tuple[str, str]]:
 
 def ignored(location: str) -> Ignored | None:
     """Why git would not see a file, there or not; None where it would, or where nobody can tell."""
+    answer = _ignored(location)
+    disk.note_ignored(location, answer)
+    return answer
+
+
+def _ignored(location: str) -> Ignored | None:
     root = root_of(os.path.dirname(location))
     if root is None:
         return None

@@ -251,6 +251,11 @@ def is_below(path: str, folder: str) -> bool:
     return not folder.replace("../", "").removesuffix("..") or path.startswith(f"{folder}/")
 
 
+def has_code(project: Project, folder: str) -> bool:
+    """Whether some code lies in a folder, or below it, in the sense of `is_below`."""
+    return bool(project.files) if not folder.replace("../", "").removesuffix("..") else folder in project.folders
+
+
 def bounds(specifier: str) -> Bounds | None:
     """The releases that a specifier lets in; None for one that cannot be read."""
     from ..facts import versions

@@ -567,7 +567,7 @@ def test_completion_prints_the_script_of_a_shell(run, shell):
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
-        ("mcp-migrate ", {"check", "fix", "rules", "explain", "guide", "verify", "completion"}),
+        ("mcp-migrate ", {"check", "fix", "rules", "explain", "guide", "verify", "completion", "cache"}),
         ("mcp-migrate ch", {"check"}),
         ("mcp-migrate check --output-fo", {"--output-format"}),
         ("mcp-migrate check --output-format ", {"text", "concise", "json", "sarif", "github", "gitlab", "junit"}),

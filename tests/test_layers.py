@@ -80,7 +80,7 @@ LAYERS: dict[str, set[str]] = {
     "pieces": {"source"},
     # What a fix has done, told again with the work of some rules; it is held against what the engine holds it against.
     "series": CHECK | TREE | {"project", "catalog", "accept", "bystanders", "needed", "engine", "pieces"},
-    "units": {"rule", "files", "project"},
+    "units": {"rule", "files", "project", "disk"},
     "files": set(),
     "commits": {"files", "worktree"},
     "proving": CHECK | {"project"},  # how a package is run
@@ -91,22 +91,24 @@ LAYERS: dict[str, set[str]] = {
     "suppress": {"source", "rule", "house", "selection", "documents"},
     "baseline": {"source", "rule"},
     "mark": {"source", "rule"},
-    "config": {"rule"},
+    "config": {"rule", "disk"},
     "report": {"source", "rule", "__version__"},
     "rules": CHECK | {"rewrite", "rules", "sdk"},
     "cli": {"*"},
     "terminal": {"baseline", "config", "discover", "selection", "worktree", "report"},  # the errors that its users can act on
     "examples": {"*"},  # what a run asks for with each document; it writes nothing either
     "run": {"*"},  # what `cli` asks for in one word; it reads the disk and writes nothing
-    "reading": CHECK | {"discover", "house", "manifests", "project", "feeders", "inline", "sdk", "documents", "notebooks"},
+    "reading": CHECK | {"discover", "disk", "house", "manifests", "project", "feeders", "inline", "sdk", "documents", "notebooks"},
     "inline": {"source", "facts", "rewrite.edits", "rewrite.module"},
     "feeders": {"facts", "project"},
     "sieve": {"source", "rule", "baseline", "house", "suppress"},
-    "discover": set(),
+    "discover": {"disk"},
+    "disk": set(),
+    "cache": {"disk", "manifests", "worktree", "__version__"},  # it asks anew what a run has asked
     "patch": set(),
     "dockerfile": set(),
-    "shipping": {"dockerfile", "worktree"},
-    "worktree": set(),
+    "shipping": {"disk", "dockerfile", "worktree"},
+    "worktree": {"disk"},
     "verify": set(),  # it knows servers by what they say, and no code
 }
 LIBRARIES = {
@@ -118,6 +120,7 @@ LIBRARIES = {
     "yaml": {"catalog", "guide", "manifests", "symptoms"},
     "packaging": {"facts"},
     "pathspec": {"discover", "selection"},
+    "platformdirs": {"cache"},
 }
 
 
@@ -221,22 +224,20 @@ WRITING |= {"tempfile.mkstemp", "tempfile.mkdtemp", "shutil.copy", "shutil.move"
 OPENING = {"open", "os.open", "read_text", "read_bytes", "os.scandir", "os.listdir", "os.walk", "subprocess.run", "subprocess.Popen"}
 # `catalog`, `guide`, `symptoms`, `rewrite.module` and `sdk.api` read what is part of the package; `worktree` asks git, and `commits` has it
 # commit.
-WRITERS = {"cli", "files"}
+WRITERS = {"cache", "cli", "files"}
 OPENERS = {
     "commits",
     "verify.process",
     "verify.revision",
     "verify.schema",
     "catalog",
-    "config",
-    "discover",
+    "cache",
+    "disk",
     "files",
     "proving",
     "guide",
     "rewrite.written",
-    "run",
     "sdk.api",
-    "shipping",
     "symptoms",
     "worktree",
 }

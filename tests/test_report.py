@@ -434,3 +434,11 @@ def test_places_are_sorted_by_path_and_position():
     findings = [at(one, "ping", nth=1), at(one, "ping"), at(other, "ping"), at(one, "x")]
     places = place(findings, "wxyz", {"a.py": other, "b.py": one}, lambda path: path)
     assert [(it.path, it.line, it.column) for it in places] == [("a.py", 1, 1), ("b.py", 1, 1), ("b.py", 1, 3), ("b.py", 2, 1)]
+
+
+def test_findings_that_differ_in_their_hint_alone_have_one_order():
+    """Two dispatchers in one function have two reasons at one place; a set gives them in any order."""
+    source = Source("a.py", "x = 1\n")
+    one, other = (replace(at(source, "x"), hint=hint) for hint in "ab")
+    both = [place(found, ["1", "2"], {"a.py": source}, str) for found in ([one, other], [other, one])]
+    assert [[it.hint for it in places] for places in both] == [["a", "b"], ["a", "b"]]

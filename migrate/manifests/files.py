@@ -107,6 +107,10 @@ def kind_of(path: str) -> Kind | None:
     return Kind.VARIABLES if _VARIABLES.fullmatch(name) else None
 
 
+TOPS = frozenset({"pyproject.toml", "setup.py", "setup.cfg", "Pipfile", ".git"})
+"""What shows where a project begins: what lies further up belongs to another one."""
+
+
 def installs(path: str) -> bool:
     """Whether a file says what is installed with the code; the others tell people and programs how to."""
     return kind_of(path) in (Kind.PYPROJECT, Kind.REQUIREMENTS, Kind.CFG, Kind.SETUP, Kind.ENVIRONMENT)

@@ -153,7 +153,7 @@ def place(
         for finding, mark in zip(findings, fingerprints, strict=True)
     ]
     return tuple(
-        sorted(places, key=lambda it: (it.path, it.cell or 0, it.line, it.column, it.end_line, it.end_column, it.rule, it.message))
+        sorted(places, key=lambda it: (it.path, it.cell or 0, it.line, it.column, it.end_line, it.end_column, it.rule, it.message, it.hint))
     )
 
 

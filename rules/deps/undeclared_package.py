@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import TYPE_CHECKING
 
 from ...facts.borrowed import needed
@@ -11,7 +12,7 @@ from ...rewrite import requirements
 from ...rewrite.edits import Edit
 from ...rule import Applicability, Context, Finding, Severity
 from ...source import Span
-from ..releases import SDK, STANDALONE, blocked, has_block, is_about, is_below, is_moving, needs_standalone, scope
+from ..releases import SDK, STANDALONE, blocked, has_block, has_code, is_about, is_moving, needs_standalone, scope
 
 if TYPE_CHECKING:
     from ...rewrite.tree import Tree
@@ -76,17 +77,27 @@ def _unsaid(fact: Borrowed, ctx: Context) -> Iterator[Finding]:
 
 def _lost(asked: Requirement, file: FileFacts, ctx: Context) -> dict[str, list[str]]:
     """The packages that belong beside this requirement, with the files that import them."""
+    # Each import asks for all of them.
+    return ctx.project.conclude(("lost", file.source.path, asked.span), lambda: _found_lost(asked, file, ctx))
+
+
+def _found_lost(asked: Requirement, file: FileFacts, ctx: Context) -> dict[str, list[str]]:
     if not _leads(asked, file):
         return {}
     found: dict[str, list[str]] = {}
     tested: dict[str, list[str]] = {}
-    for path, code in ctx.project.files.items():
-        for fact in code.facts:
-            if isinstance(fact, Borrowed) and _serves(file, path, ctx) and _is_lost(fact, path, ctx):
-                (tested if ctx.project.is_test(path) else found).setdefault(str(fact.key), []).append(path)
+    for path, borrowed in ctx.project.remember("borrowed", partial(_all_borrowed, ctx)).items():
+        if _serves(file, path, ctx):
+            for fact in borrowed:
+                if _is_lost(fact, path, ctx):
+                    (tested if ctx.project.is_test(path) else found).setdefault(str(fact.key), []).append(path)
     if asked.key not in _BRINGING:  # what the program needs as well, they get with it
         found = {name: paths for name, paths in tested.items() if name not in found}
     return dict(sorted(found.items()))
+
+
+def _all_borrowed(ctx: Context) -> dict[str, tuple[Borrowed, ...]]:
+    return {path: borrowed for path in ctx.project.files if (borrowed := ctx.project.of(path, Borrowed))}
 
 
 def _is_lost(fact: Borrowed, path: str, ctx: Context) -> bool:
@@ -107,7 +118,7 @@ def _serves(file: FileFacts, path: str, ctx: Context) -> bool:
     manifest = file.source.path
     if is_about(ctx, manifest, path):
         return True
-    return not has_block(ctx, path) and not any(is_below(other, scope(manifest)) for other in ctx.project.files)
+    return not has_block(ctx, path) and not has_code(ctx.project, scope(manifest))
 
 
 def _is_asked_for(name: str, path: str, ctx: Context) -> bool:
@@ -130,6 +141,10 @@ def _asks(ctx: Context) -> list[tuple[FileFacts, Requirement]]:
 
 def _gone(ctx: Context) -> dict[str, str]:
     """The packages that mcp 2 does not bring, with the extra that does."""
+    return ctx.project.conclude(("gone",), partial(_found_gone, ctx))
+
+
+def _found_gone(ctx: Context) -> dict[str, str]:
     gone = {name: extra.rstrip("]") for name, _, extra in (line.partition("[") for line in ctx.entry.data["gone"])}
     asked = {extra for _, one in ctx.project.requirements.get(SDK, ()) for extra in one.extras}
     lost = dict(line.split() for line in ctx.entry.data["gone_with_extras"])

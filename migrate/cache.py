@@ -1,0 +1,198 @@
+"""What `check` said the last time, for as long as everything that it has looked at is as it was.
+
+A run is known by its version, its settings and its place; what it has seen of the disk is known by size and times, as in ruff, and
+by its content where these differ. Nothing of a cache is ever executed, and one that cannot be read is none.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from . import __version__, disk
+from .disk import Noted, Trace
+
+FOLDER = "MCP_MIGRATE_CACHE_DIR"
+"""The variable that names another folder than the platform's."""
+_FORMAT = 1
+_SUFFIX = ".run"
+_KEPT = 30 * 24 * 3600  # seconds that a run is kept for after it was last asked for
+# File systems tell times apart from 10 ms up to 2 s: what changed later than this many ns before a run may have changed once more.
+_TICK = 2_000_000_000
+
+
+@dataclass(frozen=True)
+class Said:
+    """What a run has told: texts for files (None is standard output), lines for standard error, and its exit status."""
+
+    texts: Sequence[tuple[str | None, str]]
+    lines: Sequence[str]
+    status: int
+
+
+def folder() -> Path:
+    """Where runs are kept."""
+    if named := os.environ.get(FOLDER):
+        return Path(named).absolute()
+    from platformdirs import user_cache_path
+
+    return user_cache_path("mcp-migrate", appauthor=False)
+
+
+def key(*wishes: object) -> str:
+    """The name of a run with these wishes in this folder: no other release, Python or set of packages has the same."""
+    return disk.digest("\0".join(map(str, (_FORMAT, *_tool(), os.path.realpath(os.curdir), *wishes))).encode("utf-8", "surrogatepass"))
+
+
+def load(name: str) -> Said | None:
+    """What the run of this name has said, if all that it saw is still the same."""
+    file = folder() / f"{name}{_SUFFIX}"
+    try:
+        first, _, rest = file.read_bytes().partition(b"\n")
+        if first.decode("ascii", "replace") != disk.digest(rest):
+            return None
+        known = json.loads(rest)
+        if not _is_unchanged(known):
+            return None
+        said = Said([(path, text) for path, text in known["texts"]], known["lines"], known["status"])
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return None
+    with contextlib.suppress(OSError):
+        os.utime(file)
+    return said
+
+
+def store(name: str, said: Said, trace: Trace, began: int) -> None:
+    """Keeps what a run has said that began at a time (ns). Where nothing can be written, nothing is kept."""
+    if not trace.whole:
+        return
+    known = {
+        "began": began,
+        "texts": said.texts,
+        "lines": said.lines,
+        "status": said.status,
+        "files": _by_folder(trace.files),
+        "folders": _by_folder(trace.folders),
+        "above": _by_folder(trace.above),
+        "kinds": trace.kinds,
+        "ignored": trace.ignored,
+    }
+    with contextlib.suppress(OSError, UnicodeError):
+        _write(folder(), name, json.dumps(known, separators=(",", ":")).encode("ascii"))
+
+
+def clear() -> int:
+    """Deletes all runs, and the folder if nothing else is in it; how many there were. Raises OSError."""
+    place, count = folder(), 0
+    if not place.is_dir():
+        return 0
+    for file in _ours(place):
+        file.unlink(missing_ok=True)
+        count += file.suffix == _SUFFIX
+    with contextlib.suppress(OSError):
+        place.rmdir()
+    return count
+
+
+def _write(place: Path, name: str, data: bytes) -> None:
+    place.mkdir(mode=0o700, parents=True, exist_ok=True)
+    # Under a name of its own first: another run may read, or write, the same at this moment.
+    descriptor, draft = tempfile.mkstemp(dir=place, prefix=".", suffix=_SUFFIX)
+    try:
+        with open(descriptor, "wb") as file:
+            file.write(disk.digest(data).encode("ascii") + b"\n" + data)
+        os.replace(draft, place / f"{name}{_SUFFIX}")
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(draft)
+        raise
+    for old in _ours(place):
+        with contextlib.suppress(OSError):
+            if old.stat().st_mtime < time.time() - _KEPT:
+                old.unlink()
+
+
+def _ours(place: Path) -> Iterator[Path]:
+    yield from place.glob(f"*{_SUFFIX}")
+    yield from place.glob(f".*{_SUFFIX}")  # what a killed run has left
+
+
+def _tool() -> Iterator[object]:
+    yield from (__version__, sys.version, sys.prefix)
+    # What is installed beside this package; and its own files, on which somebody may be at work. 900 of them cost 4 ms.
+    for place in sys.path:
+        if os.path.basename(place) in ("site-packages", "dist-packages"):
+            with contextlib.suppress(OSError):
+                yield os.stat(place).st_mtime_ns
+    rules = find_spec(f"{__package__}.rules")
+    for place in (os.path.dirname(__file__), *(rules.submodule_search_locations or () if rules else ())):
+        yield from _files(place)
+
+
+def _files(folder: str) -> Iterator[object]:
+    with os.scandir(folder) as found:
+        entries = sorted(found, key=lambda entry: entry.name)
+    for entry in entries:
+        if entry.is_dir():
+            if entry.name != "__pycache__":
+                yield from _files(entry.path)
+        else:
+            status = entry.stat()
+            yield from (entry.path, status.st_size, status.st_mtime_ns)
+
+
+def _by_folder(noted: dict[str, Noted]) -> dict[str, dict[str, list[Any]]]:
+    """The notes by folder and name, which takes a third of the room."""
+    found: dict[str, dict[str, list[Any]]] = {}
+    for path, note in noted.items():
+        above, name = os.path.split(path)
+        found.setdefault(above, {})[name] = [*note.stamp, note.digest]
+    return found
+
+
+def _is_unchanged(known: dict[str, Any]) -> bool:
+    sure = known["began"] - _TICK
+    for above, names in known["folders"].items():
+        for name, (*stamp, digest) in names.items():
+            path = os.path.join(above, name)
+            if not _is_stamped(path, stamp, sure) and disk.listing(disk.scan(path)) != digest:
+                return False
+    for above, names in known["above"].items():
+        for name, (*stamp, digest) in names.items():
+            path = os.path.join(above, name)
+            if not _is_stamped(path, stamp, sure):
+                from .manifests.files import TOPS, installs
+
+                with disk.traced() as trace:
+                    disk.above(path, installs, TOPS)
+                if trace.above[path].digest != digest:
+                    return False
+    for above, names in known["files"].items():
+        prefix = os.path.join(above, "")
+        for name, (*stamp, digest) in names.items():
+            path = prefix + name
+            if not _is_stamped(path, stamp, sure) and disk.digest(disk.read(path)) != digest:
+                return False
+    if any(disk.kind(path) != kind for path, kind in known["kinds"].items()):
+        return False
+    if known["ignored"]:
+        from .worktree import ignored
+
+        return all(repr(ignored(path)) == answer for path, answer in known["ignored"].items())
+    return True
+
+
+def _is_stamped(path: str, stamp: list[int], sure: int) -> bool:
+    """Whether a file or folder has surely not changed: its stamp is the same, and older than the run that has seen it."""
+    status = os.stat(path)
+    now = [status.st_size, status.st_mtime_ns, status.st_ctime_ns]
+    return now == stamp and status.st_mtime_ns < sure and status.st_ctime_ns < sure
