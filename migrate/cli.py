@@ -26,6 +26,7 @@ from .terminal import (
     FOUND,
     Progress,
     fail,
+    forgiving,
     guarded,
     interrupted,
     is_colourful,
@@ -33,6 +34,7 @@ from .terminal import (
     orderly,
     print_bytes,
     say,
+    told,
     traits,
     uninterrupted,
     width,
@@ -42,11 +44,12 @@ if TYPE_CHECKING:
     from .commits import Series
     from .engine import Fixed
     from .files import Change
+    from .flags import Flags
     from .pull_request import Made
     from .reading import Reading
     from .report.model import Report
     from .rule import Entry
-    from .run import Flags, Run
+    from .run import Run
     from .sieve import Sifted
     from .verify.proof import Proof
 
@@ -133,12 +136,16 @@ def main() -> None:
     """The entry point of the command `mcp-migrate`."""
     # Syntax trees are many objects without cycles: to look for cycles less often saves 15 % of the CPU, and costs no memory.
     gc.set_threshold(2_000_000, 10, 10)
+    forgiving()
     try:
         if COMPLETE in os.environ:
             _complete()
         app()
     except KeyboardInterrupt:  # while Python was still loading modules
         interrupted()
+    except SystemExit:
+        told()
+        raise
     finally:
         # What is left is freed with the process: to look through it once more costs 8 % of the CPU.
         gc.freeze()
@@ -236,7 +243,9 @@ def check(
             lines = _doubts(read)
             if report.stale and (output_format not in (Format.TEXT, Format.JSON) or quiet):
                 lines.append(f"warning: {stale(report)}")
-            texts = [(str(file), _rendered(run.report(read, sifted, _shown(run, form)), form, to_terminal=False)) for form, file in reports]
+            texts: list[tuple[str | None, str]] = [
+                (str(file), _rendered(run.report(read, sifted, _shown(run, form)), form, to_terminal=False)) for form, file in reports
+            ]
             to_terminal = output_file is None
             text = _rendered(report, output_format, to_terminal=to_terminal, statistics=statistics, quiet=quiet, verbose=verbose)
             texts.append((None if output_file is None else str(output_file), text))
@@ -284,10 +293,10 @@ def fix(
     verbose: Verbose = False,
 ) -> None:
     """Move code to protocol revision 2026-07-28, in place."""
-    from .report import summary as markdown
-    from .run import Run
-
     with guarded():
+        from .report import summary as markdown
+        from .run import Run
+
         if pin_only and (select or ignore):
             fail("--pin-only looks at its own rules; it takes no --select and no --ignore")
         if pin_only and keep_v1:
@@ -437,11 +446,11 @@ def guide(
     tracked: Tracked = False,
 ) -> None:
     """Print the migration guide for what is found in a project, as Markdown."""
-    from . import guide as sections
-    from .report import guide as telling
-    from .run import Run
-
     with guarded():
+        from . import guide as sections
+        from .report import guide as telling
+        from .run import Run
+
         if whole:
             text = telling.whole(sections.load())
         else:
@@ -479,10 +488,10 @@ def explain(
     words: Annotated[list[str], typer.Argument(metavar="RULE|TEXT", help="A rule's id or name, or the text of an error that you see.")],
 ) -> None:
     """Say why a rule is there and what to write instead, or where an error comes from."""
-    from . import symptoms
-    from .report import words as telling
-
     with guarded():
+        from . import symptoms
+        from .report import words as telling
+
         asked = " ".join(words)
         entry = next((entry for entry in _entries() if asked.upper() == entry.id or asked == entry.name), None)
         if entry is not None:
@@ -497,9 +506,9 @@ def explain(
 @app.command()
 def rules() -> None:
     """List all rules."""
-    from .report.text import FIXES
-
     with guarded():
+        from .report.text import FIXES
+
         entries = _entries()
         longest = max(len(entry.name) for entry in entries)
         for entry in entries:
@@ -560,7 +569,7 @@ def _flags(
     docs: bool = False,
     write: list[str] | None = None,
 ) -> Flags:
-    from .run import Flags
+    from .flags import Flags
 
     stdin = None
     if paths and STDIN in paths:
@@ -681,8 +690,10 @@ def _write_baseline(run: Run, sifted: Sifted, file: Path) -> None:
 
 
 def _write(file: Path, text: str) -> None:
+    from . import files
+
     try:
-        file.write_text(text, encoding="utf-8", newline="\n")
+        files.put(file, text.encode("utf-8", "backslashreplace"))  # the name of a file may hold what no text can
     except OSError as error:
         fail(f"cannot write {file}: {(error.strerror or str(error)).lower()}")
 
