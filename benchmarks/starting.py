@@ -109,7 +109,12 @@ class Host:
         own = self.bin / program
         home = self.folder.parent / f"home-{self.folder.name}"
         home.mkdir(exist_ok=True)
-        variables = {"HOME": str(home), "PYTHONDONTWRITEBYTECODE": "1", "PATH": f"{self.bin}{os.pathsep}{os.environ['PATH']}"}
+        # What packages are compiled to is kept with them, out of the project.
+        variables = {
+            "HOME": str(home),
+            "PYTHONPYCACHEPREFIX": str(self.bin.parent / "bytecode"),
+            "PATH": f"{self.bin}{os.pathsep}{os.environ['PATH']}",
+        }
         settings = [f"{key}={value}" for key, value in {**variables, **self.recipe.env}.items()]
         return ["env", *settings, str(own) if own.exists() else program, *rest]
 
@@ -121,7 +126,7 @@ def environment(packages: tuple[str, ...], environments: Path) -> Path:
     done = home / "complete"
     with BUILDING[key]:
         if not done.exists():
-            uv = shutil.which("uv")
+            uv = shutil.which("uv", path=os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")]))
             bare = ["--without-pip"] if uv or not packages else []
             subprocess.run([sys.executable, "-m", "venv", "--clear", *bare, str(home)], check=True)
             if packages:

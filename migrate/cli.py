@@ -30,6 +30,7 @@ from .terminal import (
     guarded,
     interrupted,
     is_colourful,
+    lenient,
     look,
     orderly,
     print_bytes,
@@ -138,6 +139,7 @@ def main() -> None:
     gc.set_threshold(2_000_000, 10, 10)
     forgiving()
     try:
+        lenient()
         if COMPLETE in os.environ:
             _complete()
         app()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +24,9 @@ DEFAULT_EXCLUDES = frozenset(
         "buck-out", "build", "dist", "node_modules", "site-packages", "venv",
     }
 )  # fmt: skip
+
+# Not before what has a meaning of its own at the start of a pattern, or is a class of characters: there it takes that meaning away.
+_BACKSLASH = re.compile(r"\\(?![#! \[\]])")
 
 
 class File(NamedTuple):
@@ -51,9 +55,14 @@ class Exclude:
     base: str = "."
 
 
+def with_slashes(patterns: Iterable[str]) -> Iterator[str]:
+    """Patterns as they are in .gitignore files, where users of Windows have put backslashes between folders."""
+    return (_BACKSLASH.sub("/", pattern) if os.sep != "/" else pattern for pattern in patterns)
+
+
 def leaves_out(exclude: Exclude, location: str) -> bool:
     """Whether patterns leave out a file (absolute path), or a folder around it."""
-    layer = _layer(exclude.base, exclude.patterns)
+    layer = _layer(exclude.base, with_slashes(exclude.patterns))
     parts = location[len(layer.base) :].split(os.sep)
     if not location.startswith(layer.base):
         return False
@@ -76,6 +85,14 @@ def common_folder(paths: Sequence[str]) -> str:
         raise NotFound(f"these paths have no folder in common: {', '.join(paths)}") from error
 
 
+def relative_to(location: str, folder: str) -> str:
+    """The path of a file from a folder, with forward slashes; absolute where none leads there, as to another drive of Windows."""
+    try:
+        return _posix(os.path.relpath(location, folder))
+    except ValueError:
+        return _posix(location)
+
+
 def find(
     paths: Iterable[str],
     root: str,
@@ -93,7 +110,7 @@ def find(
     """
     seen: set[str] = set()
     prefix = root.rstrip(os.sep) + os.sep
-    excluded = [_layer(patterns.base, patterns.patterns) for patterns in exclude if patterns.patterns]
+    excluded = [_layer(patterns.base, with_slashes(patterns.patterns)) for patterns in exclude if patterns.patterns]
     for path in paths:
         start = os.path.abspath(path)
         if not disk.lexists(start):

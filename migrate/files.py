@@ -108,7 +108,8 @@ def _beside(target: Path, data: bytes) -> Iterator[str]:
     if before is not None and not os.access(target, os.W_OK):
         # A rename only asks the folder; somebody has made this file read-only on purpose.
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(target))
-    name = str(target.with_name(f".{target.name}.{os.urandom(4).hex()}"))
+    # A name may be as long as a file system takes.
+    name = str(target.with_name(f".{target.name[:40]}.{os.urandom(4).hex()}"))
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
     descriptor = os.open(name, flags, 0o666 if before is None else 0o600)
     try:

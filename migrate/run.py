@@ -462,8 +462,8 @@ class Run:
 
     def relative(self, path: str) -> str:
         """A path from the working folder; absolute if that would lead upwards."""
-        relative = os.path.relpath(self.location(path))
-        return (self.location(path) if relative.startswith(os.pardir) else relative).replace(os.sep, "/")
+        relative = discover.relative_to(self.location(path), os.getcwd())
+        return self.location(path) if relative.startswith(os.pardir) else relative
 
     def location(self, path: str) -> str:
         """Where a path of the run lies on disk."""
@@ -471,7 +471,7 @@ class Run:
 
     def keys(self, sifted: Sifted, folder: Path) -> list[Key]:
         """The keys of all findings, for a baseline in this folder."""
-        return [key._replace(path=_relative_to(self.location(key.path), folder)) for key in sifted.keys]
+        return [key._replace(path=discover.relative_to(self.location(key.path), str(folder.absolute()))) for key in sifted.keys]
 
     def _shipped(self, finding: Finding, project: Project) -> Finding:
         """A wiring that needs a new file says what else has to name it."""
@@ -566,7 +566,7 @@ class Run:
         def ignored_in(path: str) -> frozenset[str]:
             settings = self.config_at(path)
             one = id(settings) if id(settings) in silent else id(self.config)
-            return silent[one] | ignored[one](_relative_to(self.location(path), settings.base))
+            return silent[one] | ignored[one](discover.relative_to(self.location(path), str(settings.base.absolute())))
 
         baselines = [self.flags.baseline] if self.flags.baseline else [one.baseline for one in configs]
         accepted = (key for file in dict.fromkeys(baselines) if file for key in self._accepted(file)) if self._accepts else ()
@@ -594,7 +594,7 @@ class Run:
             raise BaselineError(f"{file}: {(error.strerror or str(error)).lower()}") from error
         except (BaselineError, UnicodeDecodeError) as error:
             raise BaselineError(f"{file}: {error}") from error
-        return (key._replace(path=_relative_to(os.path.join(file.parent.absolute(), key.path), Path(self.root))) for key in keys)
+        return (key._replace(path=discover.relative_to(os.path.join(file.parent.absolute(), key.path), self.root)) for key in keys)
 
 
 def _modules_inside(carried: Mapping[str, Iterable[str]]) -> set[str]:
@@ -616,10 +616,6 @@ def _seen(read: Reading, show: Callable[[str], str]) -> Iterator[Seen]:
     for path, file in read.project.files.items():
         if any(not isinstance(fact, Borrowed | Requirement) for fact in file.facts):
             yield Seen(show(path), tuple(sorted(file.evidence)), tuple(sorted(file.boundary)))
-
-
-def _relative_to(location: str, folder: Path) -> str:
-    return os.path.relpath(location, folder.absolute()).replace(os.sep, "/")
 
 
 def _silent(read: Reading, importer: str, names: Iterable[str]) -> Iterator[Source]:

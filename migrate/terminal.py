@@ -161,6 +161,13 @@ def width() -> int:
     return min(shutil.get_terminal_size().columns, 100) if sys.stdout.isatty() else 0
 
 
+def lenient() -> None:
+    r"""What an encoding cannot show becomes an escape such as `\u2192`: a pipe of Windows, or a locale of old, never ends a run."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper) and stream.errors == "strict":
+            stream.reconfigure(errors="backslashreplace")
+
+
 def print_bytes(data: bytes) -> None:
     """Bytes as they are, behind all text that was printed before."""
     sys.stdout.flush()

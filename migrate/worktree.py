@@ -61,8 +61,8 @@ def tracked(folder: str) -> Iterator[str]:
     root = root_of(folder)
     if root is None:
         raise GitError(f"{folder} is in no git work tree, so nothing tells what is tracked")
-    for name in _listed(root, ["ls-files", "-z", "--", os.path.relpath(folder, root)]):
-        yield os.path.join(root, os.fsdecode(name))
+    for name in _listed(root, ["ls-files", "-z", "--", _name(folder, root)]):
+        yield os.path.normpath(os.path.join(root, os.fsdecode(name)))
 
 
 def unsaved(locations: Iterable[str]) -> Iterator[tuple[str, str]]:
@@ -91,7 +91,7 @@ def _ignored(location: str) -> Ignored | None:
     if root is None:
         return None
     try:
-        done = git(root, "check-ignore", "-z", "-v", "--stdin", given=os.fsencode(os.path.relpath(location, root)))
+        done = git(root, "check-ignore", "-z", "-v", "--stdin", given=os.fsencode(_name(location, root)))
     except OSError:
         return None
     source, line, pattern, *_ = [*map(os.fsdecode, done.stdout.split(b"\0")), "", "", ""]
@@ -100,10 +100,16 @@ def _ignored(location: str) -> Ignored | None:
 
 
 def _unsaved(root: str, files: list[str]) -> Iterator[tuple[str, str]]:
-    names = [os.path.relpath(file, root) for file in files]
+    names = {_name(file, root): file for file in files}
     for record in _listed(root, ["ls-files", "-z", "-t", "--modified", "--others", "--", *names]):
-        tag, _, name = record.partition(b" ")
-        yield os.path.join(root, os.fsdecode(name)), "not tracked" if tag == b"?" else "changed since it was staged"
+        tag, _, told = record.partition(b" ")
+        name = os.fsdecode(told)
+        yield names.get(name) or os.path.join(root, name), "not tracked" if tag == b"?" else "changed since it was staged"
+
+
+def _name(location: str, root: str) -> str:
+    """A path as git spells it on every system."""
+    return os.path.relpath(location, root).replace(os.sep, "/")
 
 
 def _listed(root: str, command: list[str]) -> Iterator[bytes]:

@@ -128,7 +128,7 @@ def serving(argv: list[str], cwd: Path, path: str, environment: Mapping[str, str
         process = subprocess.Popen(
             command,
             cwd=cwd,
-            env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1", **settings},
+            env={**os.environ, **bytecode(), **settings},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=complaints,
@@ -141,6 +141,12 @@ def serving(argv: list[str], cwd: Path, path: str, environment: Mapping[str, str
         finally:
             process.kill()
             process.wait()
+
+
+def bytecode() -> dict[str, str]:
+    """Where a server puts what it has compiled: beside its files it would be taken for one of them."""
+    prefix = os.environ.get("PYTHONPYCACHEPREFIX")
+    return {"PYTHONPYCACHEPREFIX": prefix} if prefix else {"PYTHONDONTWRITEBYTECODE": "1"}
 
 
 def free_port() -> int:

@@ -48,8 +48,12 @@ def _build(home: Path, requirements: Path) -> None:
     # Built elsewhere and renamed: whatever has the final name is complete, also after an interruption or a race of two sessions.
     draft = Path(tempfile.mkdtemp(prefix="draft-", dir=CACHE))
     try:
-        _run(sys.executable, "-m", "venv", str(draft))
-        _run(str(_interpreter(draft)), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-r", str(requirements))
+        uv = shutil.which("uv", path=os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")]))
+        _run(sys.executable, "-m", "venv", *(["--without-pip"] if uv else []), str(draft))
+        python = str(_interpreter(draft))
+        # pip takes ten times as long. What is imported is compiled then, as tests/conftest.py says where.
+        pip = [python, "-m", "pip", "install", "--no-compile", "--disable-pip-version-check"]
+        _run(*([uv, "pip", "install", "--python", python] if uv else pip), "--quiet", "-r", str(requirements))
         try:
             os.rename(draft, home)
         except OSError:

@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
+import functools
+import io
 import json
 import os
 import shlex
 import shutil
 import subprocess
 import sys
+import tempfile
 import threading
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import http_wire
 import sdk
 import yaml
 from http_wire import HttpWire
+from mcp_migrate import cli
 
 ROOT = Path(__file__).resolve().parents[1]
 SERVERS = ROOT / "fixtures" / "servers"
@@ -116,19 +120,61 @@ def copy(source: Path, target: Path) -> Path:
 
 
 def migrate(*argv: str, cwd: Path, given: str | None = None) -> subprocess.CompletedProcess[str]:
-    """Run the command line of the product; `given` is its standard input."""
-    command = [sys.executable, "-c", "from mcp_migrate.cli import main; main()", *argv]
-    return subprocess.run(command, cwd=cwd, input=given, capture_output=True, text=True, encoding="utf-8", env=_quiet(), timeout=120)
+    """Run the command line of the product; `given` is its standard input.
+
+    It runs in this process: to start Python and load everything costs several times what a run over a small program does. What
+    only a process can show (signals, pipes, what is loaded at all) has tests of its own.
+    """
+    out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8", errors=errors) for errors in ("strict", "backslashreplace"))
+    said = io.TextIOWrapper(io.BytesIO((given or "").encode()), encoding="utf-8")
+    here, streams, environment = os.getcwd(), (sys.stdin, sys.stdout, sys.stderr), dict(os.environ)
+    os.chdir(cwd)
+    os.environ.update(_quiet())
+    sys.stdin, sys.stdout, sys.stderr = said, out, err
+    status: object = 0
+    try:
+        cli.app([*argv], prog_name="mcp-migrate")
+    except SystemExit as end:
+        status = end.code
+    finally:
+        sys.stdin, sys.stdout, sys.stderr = streams
+        os.environ.clear()
+        os.environ.update(environment)
+        os.chdir(here)
+    return subprocess.CompletedProcess(argv, status or 0, _told(out), _told(err))  # type: ignore[arg-type]
+
+
+class Migrated(NamedTuple):
+    """A copy of a server that `fix` has been run on; what changes it works on a copy of its own."""
+
+    folder: Path
+    status: int
+    output: str
+
+
+def migrated(server: Server, era: str) -> Migrated:
+    """`fix` is run once for each server and era, however many tests look at the result."""
+    return _migrated(server.name, era)  # a Server holds dicts, so the cache goes by name
+
+
+@functools.cache
+def _migrated(name: str, era: str) -> Migrated:
+    folder = copy(SERVERS / name / "before", Path(_SCRATCH.name) / name / era)
+    done = migrate("fix", "--era", era, ".", cwd=folder)
+    return Migrated(folder, done.returncode, done.stdout + done.stderr)
+
+
+_SCRATCH = tempfile.TemporaryDirectory(prefix="servers-", ignore_cleanup_errors=True)
+
+
+def _told(stream: io.TextIOWrapper) -> str:
+    stream.flush()
+    stream.seek(0)
+    return stream.read()
 
 
 def _quiet() -> dict[str, str]:
     return {**os.environ, "NO_COLOR": "1", "COLUMNS": "160"}
-
-
-def _bytecode() -> dict[str, str]:
-    """Where a server puts what it has compiled: beside its files it would be taken for one of them."""
-    prefix = os.environ.get("PYTHONPYCACHEPREFIX")
-    return {"PYTHONPYCACHEPREFIX": prefix} if prefix else {"PYTHONDONTWRITEBYTECODE": "1"}
 
 
 class Wire:
@@ -256,7 +302,7 @@ class Client:
 
     def session(self, server: Server, folder: Path, **job: Any) -> dict[str, Any]:
         """The report of one session."""
-        start = {"command": server.argv, "cwd": str(folder), "env": _bytecode()}
+        start = {"command": server.argv, "cwd": str(folder), "env": http_wire.bytecode()}
         full = {
             **({"url": self._hosts.url(server, folder)} if server.http else start),
             "calls": [Call.parse(text).job for text in server.calls],

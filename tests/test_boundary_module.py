@@ -16,7 +16,7 @@ from mcp_migrate.rewrite import servers
 from mcp_migrate.rewrite.module import Part, complete, parts_of, render
 from mcp_migrate.rule import Era
 from mcp_migrate.source import Source
-from servers import Server, copy, load, migrate, running, texts
+from servers import Server, copy, load, migrate, migrated, running, texts
 
 CATALOG = catalog.load()
 NAME = "mcp_stateless.py"
@@ -71,15 +71,15 @@ def fixed(files: Mapping[str, str], era: Era = Era.DUAL) -> dict[str, str]:
 @pytest.mark.parametrize("server", SERVERS, ids=lambda server: server.name)
 @pytest.mark.parametrize("era", list(Era), ids=lambda era: era.value)
 def test_a_deleted_module_is_reported_and_written_anew_as_it_was(server: Server, era: Era, tmp_path: Path) -> None:
-    folder = copy(server.before, tmp_path / "server")
-    first = migrate("fix", "--era", era.value, ".", cwd=folder)
+    first = migrated(server, era.value)
+    folder = copy(first.folder, tmp_path / "server")
     wired = texts(folder)
     [module] = folder.rglob(NAME)
     module.unlink()
     checked = migrate("check", "--era", era.value, ".", cwd=folder)
     assert checked.returncode == 1
     assert "MCP308" in checked.stdout
-    assert migrate("fix", "--era", era.value, ".", cwd=folder).returncode == first.returncode
+    assert migrate("fix", "--era", era.value, ".", cwd=folder).returncode == first.status
     assert texts(folder) == wired
 
 

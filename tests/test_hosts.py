@@ -112,7 +112,7 @@ def start(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], 
             script, *rest = command.split()
             process = subprocess.Popen(
                 [str(sdk.frameworks()), str(APPS / script), str(port), *rest],
-                env={**os.environ, "PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                env={**os.environ, "PYTHONPATH": str(folder)}, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
             )  # fmt: skip
             running[name] = (Server(port), process)
             until(lambda: reachable(port))

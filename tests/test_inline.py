@@ -15,7 +15,7 @@ from mcp_migrate import inline
 from mcp_migrate.inline import Carried, join, split
 from mcp_migrate.rewrite.module import Part, render
 from mcp_migrate.source import Source, Span
-from servers import MODERN, ROOT, Client, Hosts, Server, copy, dialogue, load, migrate, talking, texts
+from servers import MODERN, ROOT, Client, Hosts, Server, copy, dialogue, load, migrate, migrated, talking, texts
 
 CLIENTS = ROOT / "tests" / "clients"
 SERVERS = [server for server in load() if server.fix == "migrates" and not server.http]
@@ -160,8 +160,8 @@ def test_fix_writes_one_file_and_a_second_run_nothing(server: Server, era: str, 
 @both_eras
 def test_clients_are_served_as_by_a_module_beside(server: Server, era: str, tmp_path: Path, client: tuple[int, Client]) -> None:
     major, one = client
-    beside, inside = (copy(server.before, tmp_path / name) for name in ("beside", "inside"))
-    migrate("fix", "--era", era, ".", cwd=beside)
+    beside = migrated(server, era).folder
+    inside = copy(server.before, tmp_path / "inside")
     migrate("fix", "--inline", "--era", era, ".", cwd=inside)
     if major == 2:
         report = one.session(server, inside, mode=MODERN)

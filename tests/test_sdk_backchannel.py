@@ -23,7 +23,7 @@ warnings.simplefilter("ignore")
 logging.disable(logging.CRITICAL)
 from mcp import types
 
-calls, answers, how = json.loads(sys.argv[1]), json.loads(sys.argv[2]), sys.argv[3]
+calls, answers, ways = json.loads(sys.argv[1]), json.loads(sys.argv[2]), sys.argv[3].split()
 content = {"accept": {"sure": True, "go_ahead": True, "day": "monday"}}
 answer = ""
 
@@ -75,7 +75,7 @@ async def new(target, mode):
     async with Client(target, mode=mode, **callbacks()) as session:
         return await told(session)
 
-async def main():
+async def main(how):
     if how == "old":
         import server
         return await old(getattr(server, "mcp", None) or server.server)
@@ -90,8 +90,10 @@ async def main():
     return await new(getattr(server, "mcp", None) or server.server, how)
 
 found = {}
-for answer in answers:
-    found[answer] = asyncio.run(main())
+for how in ways:
+    found[how] = {}
+    for answer in answers:
+        found[how][answer] = asyncio.run(main(how))
 print(json.dumps(found))
 """
 RUN = """\
@@ -120,9 +122,8 @@ OVER_STDIO = ["refused_before", "several_questions"]
 @pytest.mark.parametrize("case", CASES)
 def test_all_clients_get_what_version_1_has_answered(case: str, tmp_path: Path) -> None:
     before, after = written(case, tmp_path)
-    expected = ask(1, before, case, ANSWERS, "old")
-    for mode in ("legacy", "auto"):
-        told = ask(2, after, case, [*ANSWERS, "none"], mode)
+    expected = ask(1, before, case, ANSWERS, "old")["old"]
+    for mode, told in ask(2, after, case, [*ANSWERS, "none"], "legacy auto").items():
         none = told.pop("none")["answers"][0]
         assert same(told) == same(expected), mode
         assert none[0], "who cannot be asked gets an error"
@@ -135,10 +136,10 @@ def test_a_process_answers_clients_of_both_versions(case: str, tmp_path: Path) -
     for folder in (before, after):
         (folder / "run.py").write_text(RUN)
     answers = ["accept", "decline"]
-    expected = ask(1, before, case, answers, "old-stdio", str(sdk.python(1)))
-    assert same(ask(1, after, case, answers, "old-stdio", str(sdk.python(2)))) == same(expected)
-    for mode in ("legacy", "auto"):
-        assert same(ask(2, after, case, answers, f"{mode}-stdio")) == same(expected), mode
+    expected = ask(1, before, case, answers, "old-stdio", str(sdk.python(1)))["old-stdio"]
+    assert same(ask(1, after, case, answers, "old-stdio", str(sdk.python(2)))["old-stdio"]) == same(expected)
+    for mode, told in ask(2, after, case, answers, "legacy-stdio auto-stdio").items():
+        assert same(told) == same(expected), mode
 
 
 def test_those_that_listen_hear_of_changes(tmp_path: Path) -> None:
@@ -190,9 +191,9 @@ def written(case: str, folder: Path, rule: str = "server_question") -> tuple[Pat
     return before, after
 
 
-def ask(major: int, folder: Path, case: str, answers: list[str], how: str, *more: str) -> dict[str, Any]:
-    """What a client is told by a server, by what its user answers."""
-    found = run(major, folder, "-c", CLIENT, json.dumps(CASES[case]), json.dumps(answers), how, *more)
+def ask(major: int, folder: Path, case: str, answers: list[str], ways: str, *more: str) -> dict[str, Any]:
+    """What a client is told by a server in each way that it speaks, by what its user answers."""
+    found = run(major, folder, "-c", CLIENT, json.dumps(CASES[case]), json.dumps(answers), ways, *more)
     return json.loads(found)  # type: ignore[no-any-return]
 
 

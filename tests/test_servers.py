@@ -6,19 +6,18 @@ Set MCP_MIGRATE_UPDATE=1 to rewrite the expected texts under `fixtures/servers/*
 from __future__ import annotations
 
 import base64
-import functools
 import json
 import os
 import shutil
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 import sdk
 from http_wire import SESSION, Answer, HttpWire, serving
-from servers import META, MODERN, ROOT, Call, Client, Hosts, Server, copy, dialogue, load, migrate, talking, texts
+from servers import META, MODERN, ROOT, Call, Client, Hosts, Server, copy, dialogue, load, migrate, migrated, talking, texts
 
 BOUNDARY = "mcp_stateless.py"
 CLIENTS = ROOT / "tests" / "clients"
@@ -38,29 +37,6 @@ EVENTS = {
 # Grouped by server, so that an HTTP server need not start anew for every test.
 one_by_one = pytest.mark.parametrize("server", MIGRATING, ids=lambda server: server.name, scope="module")
 both_eras = pytest.mark.parametrize("era", ["dual", "modern"])
-
-
-class Migrated(NamedTuple):
-    """A copy of a server that `fix` has been run on."""
-
-    folder: Path
-    status: int
-    output: str
-
-
-@pytest.fixture(scope="module")
-def migrated(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Server, str], Migrated]:
-    """Runs `fix` once for each server and era, however many tests look at the result."""
-
-    def run(server: Server, era: str) -> Migrated:
-        folder = copy(server.before, tmp_path_factory.mktemp(server.name) / era)
-        done = migrate("fix", "--era", era, ".", cwd=folder)
-        return Migrated(folder, done.returncode, done.stdout + done.stderr)
-
-    # A Server holds dicts, so the cache goes by name.
-    by_name = {server.name: server for server in SERVERS}
-    cached = functools.cache(lambda name, era: run(by_name[name], era))
-    return lambda server, era: cached(server.name, era)
 
 
 @pytest.fixture(scope="module")
@@ -94,7 +70,7 @@ def test_the_untouched_server_serves_its_time(server: Server, v1: Client, v2: Cl
 
 @one_by_one
 @both_eras
-def test_fix_leaves_only_what_is_a_decision(server: Server, era: str, migrated: Callable[[Server, str], Migrated]) -> None:
+def test_fix_leaves_only_what_is_a_decision(server: Server, era: str) -> None:
     done = migrated(server, era)
     checked = migrate("check", "--era", era, "--output-format", "json", ".", cwd=done.folder)
     assert sorted({finding["rule"] for finding in json.loads(checked.stdout)["findings"]}) == sorted(server.left.get(era, ())), done.output
@@ -102,7 +78,7 @@ def test_fix_leaves_only_what_is_a_decision(server: Server, era: str, migrated: 
 
 @one_by_one
 @both_eras
-def test_fix_writes_exactly_this(server: Server, era: str, migrated: Callable[[Server, str], Migrated]) -> None:
+def test_fix_writes_exactly_this(server: Server, era: str) -> None:
     written = texts(migrated(server, era).folder)
     assert [name for name in written if name.rpartition("/")[2] == BOUNDARY], "no boundary module was written"
     # The boundary module has tests of its own; what matters here is what happened to the user's files.
@@ -114,7 +90,7 @@ def test_fix_writes_exactly_this(server: Server, era: str, migrated: Callable[[S
 
 @one_by_one
 @both_eras
-def test_a_second_run_changes_nothing(server: Server, era: str, migrated: Callable[[Server, str], Migrated], tmp_path: Path) -> None:
+def test_a_second_run_changes_nothing(server: Server, era: str, tmp_path: Path) -> None:
     first = migrated(server, era).folder
     again = copy(first, tmp_path / "again")
     done = migrate("fix", "--era", era, ".", cwd=again)
@@ -124,9 +100,7 @@ def test_a_second_run_changes_nothing(server: Server, era: str, migrated: Callab
 @one_by_one
 @both_eras
 @pytest.mark.parametrize("mode", [MODERN, "auto"])
-def test_a_current_client_can_use_everything(
-    server: Server, era: str, mode: str, migrated: Callable[[Server, str], Migrated], v2: Client
-) -> None:
+def test_a_current_client_can_use_everything(server: Server, era: str, mode: str, v2: Client) -> None:
     report = v2.session(server, migrated(server, era).folder, mode=mode)
     assert report["version"] == MODERN
     serves_everything(server, report)
@@ -137,16 +111,14 @@ def test_a_current_client_can_use_everything(
 
 @pytest.mark.parametrize("server", [server for server in MIGRATING if server.logs], ids=lambda server: server.name)
 @both_eras
-def test_a_request_sets_its_own_log_level(server: Server, era: str, migrated: Callable[[Server, str], Migrated], v2: Client) -> None:
+def test_a_request_sets_its_own_log_level(server: Server, era: str, v2: Client) -> None:
     for level, expected in server.logs.items():
         report = v2.session(server, migrated(server, era).folder, mode=MODERN, log_level=level, notify=[])
         assert report["logs"] == expected
 
 
 @one_by_one
-def test_clients_of_the_handshake_era_are_served_as_before(
-    server: Server, migrated: Callable[[Server, str], Migrated], v1: Client, v2: Client, tmp_path: Path
-) -> None:
+def test_clients_of_the_handshake_era_are_served_as_before(server: Server, v1: Client, v2: Client, tmp_path: Path) -> None:
     # Servers in folders of their own: none of the two has kept what another test stored in it.
     folder, before = copy(migrated(server, "dual").folder, tmp_path / "after"), copy(server.before, tmp_path / "before")
     level = "debug" if server.logs else None
@@ -157,14 +129,12 @@ def test_clients_of_the_handshake_era_are_served_as_before(
 
 
 @one_by_one
-def test_a_legacy_session_has_the_same_bytes_as_before(server: Server, migrated: Callable[[Server, str], Migrated]) -> None:
+def test_a_legacy_session_has_the_same_bytes_as_before(server: Server) -> None:
     assert dialogue(server, migrated(server, "dual").folder) == dialogue(server, server.before)
 
 
 @one_by_one
-def test_a_modern_only_server_refuses_the_handshake_and_names_its_revision(
-    server: Server, migrated: Callable[[Server, str], Migrated]
-) -> None:
+def test_a_modern_only_server_refuses_the_handshake_and_names_its_revision(server: Server) -> None:
     with talking(server, migrated(server, "modern").folder) as wire:
         hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "old", "version": "1"}}
         refused = wire.ask("initialize", hello, meta=None)
@@ -174,7 +144,7 @@ def test_a_modern_only_server_refuses_the_handshake_and_names_its_revision(
 
 @one_by_one
 @both_eras
-def test_requests_get_the_errors_of_the_revision(server: Server, era: str, migrated: Callable[[Server, str], Migrated]) -> None:
+def test_requests_get_the_errors_of_the_revision(server: Server, era: str) -> None:
     with talking(server, migrated(server, era).folder) as wire:
 
         def code(method: str, params: dict[str, Any] | None = None, **meta: Any) -> Any:
@@ -199,7 +169,7 @@ def test_requests_get_the_errors_of_the_revision(server: Server, era: str, migra
 
 @one_by_one
 @both_eras
-def test_a_notification_is_never_answered(server: Server, era: str, migrated: Callable[[Server, str], Migrated]) -> None:
+def test_a_notification_is_never_answered(server: Server, era: str) -> None:
     with talking(server, migrated(server, era).folder) as wire:
         wire.ask("server/discover", meta=META)
         for method in ("notifications/cancelled", "notifications/initialized", "notifications/no/such"):
@@ -210,9 +180,7 @@ def test_a_notification_is_never_answered(server: Server, era: str, migrated: Ca
 
 @pytest.mark.parametrize("server", ASKING, ids=lambda server: server.name)
 @both_eras
-def test_a_tool_that_asks_a_client_without_the_capability_is_refused(
-    server: Server, era: str, migrated: Callable[[Server, str], Migrated]
-) -> None:
+def test_a_tool_that_asks_a_client_without_the_capability_is_refused(server: Server, era: str) -> None:
     with talking(server, migrated(server, era).folder) as wire:
         for name, arguments in server.needs.items():
             error = wire.ask("tools/call", {"name": name, "arguments": arguments}, meta=META)["error"]
@@ -221,9 +189,7 @@ def test_a_tool_that_asks_a_client_without_the_capability_is_refused(
 
 @pytest.mark.parametrize("server", REPORTED, ids=lambda server: server.name)
 @both_eras
-def test_a_server_that_cannot_be_proven_is_reported_and_left_alone(
-    server: Server, era: str, migrated: Callable[[Server, str], Migrated]
-) -> None:
+def test_a_server_that_cannot_be_proven_is_reported_and_left_alone(server: Server, era: str) -> None:
     done = migrated(server, era)
     assert done.status == 1, done.output
     assert texts(done.folder) == texts(server.before)
@@ -232,7 +198,7 @@ def test_a_server_that_cannot_be_proven_is_reported_and_left_alone(
 
 @pytest.mark.parametrize("server", REMOTE, ids=lambda server: server.name)
 @both_eras
-def test_http_answers_have_the_status_of_the_revision(server: Server, era: str, migrated: Callable[[Server, str], Migrated]) -> None:
+def test_http_answers_have_the_status_of_the_revision(server: Server, era: str) -> None:
     with remote(server, migrated(server, era).folder) as wire:
 
         def asked(method: str, params: dict[str, Any] | None = None, *, meta: Mapping[str, Any] = META, **headers: str | None) -> Answer:
@@ -257,9 +223,7 @@ def test_http_answers_have_the_status_of_the_revision(server: Server, era: str, 
 
 @pytest.mark.parametrize("server", REMOTE, ids=lambda server: server.name)
 @both_eras
-def test_the_endpoint_has_no_stream_and_no_session_for_current_clients(
-    server: Server, era: str, migrated: Callable[[Server, str], Migrated]
-) -> None:
+def test_the_endpoint_has_no_stream_and_no_session_for_current_clients(server: Server, era: str) -> None:
     current = {"MCP-Protocol-Version": MODERN}
     with remote(server, migrated(server, era).folder) as wire:
         for verb in ("GET", "DELETE"):

@@ -187,7 +187,7 @@ class _Statements(Expressions):
         return found.pop() if len(found) == 1 else ""
 
     def _match(self, node: ast.Match) -> None:
-        subject = ast.unparse(node.subject)
+        subject = self._about(node.subject)
         self._expression(node.subject)
         for case in node.cases:
             body = self._block(case.body)

@@ -80,7 +80,8 @@ def imported(ctx: Context, folder: str, name: str, at: Span) -> Iterator[Edit | 
         yield Import(before, name) if before else Import(name, "")
         return
     plain = f"from {before} import {name}" if before else f"import {name}"
-    text = f"try:\n    {plain}\nexcept ImportError:  # run by its path\n    import {name}\n" if either else f"{plain}\n"
+    step = lines.step_of(module)
+    text = f"try:\n{step}{plain}\nexcept ImportError:  # run by its path\n{step}import {name}\n" if either else f"{plain}\n"
     gap = "\n" if either and anchor is None else ""
     yield lines.below(module, after, gap + text)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, TypeVar
 
 from ..source import Source, Span
@@ -38,21 +38,12 @@ class Tree:
     def __init__(self, source: Source) -> None:
         self.source = source
         self._text = _LONE_CR.sub("\n", source.text)
+        self._parsed = _parsed(self._text)
 
-    @cached_property
+    @property
     def module(self) -> cst.Module:
         """The parsed file. Raises Unwritable where LibCST refuses the text, or would lose bytes of it."""
-        try:
-            module = cst.parse_module(self._text)
-            rendered = module.code
-        except cst.ParserSyntaxError as error:
-            raise Unwritable(f"LibCST cannot read this file: {error.message}") from error
-        except RecursionError as error:
-            raise Unwritable(TOO_DEEP) from error
-        if rendered != self._text:
-            # Seen for a form feed directly before code, the only byte that LibCST drops.
-            raise Unwritable("LibCST would lose bytes of this file, such as a form feed before code")
-        return module
+        return self._parsed.module
 
     def require(self) -> None:
         """Raises Unwritable for a file in which nothing can be rewritten, before anything else has to."""
@@ -185,8 +176,41 @@ class Tree:
     def _stands_alone(self, node: cst.CSTNode) -> bool:
         return isinstance(node, cst.BaseStatement) and isinstance(self.parent(node), cst.IndentedBlock | cst.Module)
 
-    @cached_property
+    @property
     def _places(self) -> Mapping[cst.CSTNode, Place]:
+        return self._parsed.places
+
+    @property
+    def _children(self) -> Mapping[cst.CSTNode, Sequence[cst.CSTNode]]:
+        return self._parsed.children
+
+    @property
+    def _by_span(self) -> Mapping[Span, Sequence[cst.CSTNode]]:
+        return self._parsed.by_span
+
+
+class _Parsed:
+    """What LibCST knows of a text, each part from the first time that somebody asks."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    @cached_property
+    def module(self) -> cst.Module:
+        try:
+            module = cst.parse_module(self._text)
+            rendered = module.code
+        except cst.ParserSyntaxError as error:
+            raise Unwritable(f"LibCST cannot read this file: {error.message}") from error
+        except RecursionError as error:
+            raise Unwritable(TOO_DEEP) from error
+        if rendered != self._text:
+            # Seen for a form feed directly before code, the only byte that LibCST drops.
+            raise Unwritable("LibCST would lose bytes of this file, such as a form feed before code")
+        return module
+
+    @cached_property
+    def places(self) -> Mapping[cst.CSTNode, Place]:
         from libcst.metadata import MetadataWrapper
 
         from .places import Places
@@ -199,21 +223,27 @@ class Tree:
             raise Unwritable(TOO_DEEP) from error
 
     @cached_property
-    def _children(self) -> dict[cst.CSTNode, list[cst.CSTNode]]:
+    def children(self) -> dict[cst.CSTNode, list[cst.CSTNode]]:
         children: dict[cst.CSTNode, list[cst.CSTNode]] = {}
         # Places come in the order of rendering, so children are in the order of the text.
-        for node, place in self._places.items():
+        for node, place in self.places.items():
             if place.parent is not None:
                 children.setdefault(place.parent, []).append(node)
         return children
 
     @cached_property
-    def _by_span(self) -> dict[Span, list[cst.CSTNode]]:
+    def by_span(self) -> dict[Span, list[cst.CSTNode]]:
         nodes: dict[Span, list[cst.CSTNode]] = {}
-        for node, place in self._places.items():
+        for node, place in self.places.items():
             for span in {place.span, place.whole}:
                 nodes.setdefault(span, []).append(node)
         return nodes
+
+
+@lru_cache(maxsize=8)
+def _parsed(text: str) -> _Parsed:
+    # A run asks for a text several times: rules plan with it, its result is held against objections and is the start of the next round.
+    return _Parsed(text)
 
 
 def _depth(text: str) -> int:

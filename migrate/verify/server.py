@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import socket
 import urllib.parse
@@ -105,7 +106,11 @@ def up(target: Target) -> Iterator[Server]:
 
 def split(command: str) -> list[str]:
     """A command line as its words. Raises CannotStart for quotes that do not close."""
+    words = shlex.shlex(command, posix=True)
+    words.whitespace_split, words.commenters = True, ""
+    if os.sep == "\\":  # of Windows, where it is no escape
+        words.escape = ""
     try:
-        return shlex.split(command)
+        return [*words]
     except ValueError as error:
         raise CannotStart(f"{command!r} is no command line: {error}") from None
