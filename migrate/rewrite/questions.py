@@ -401,7 +401,7 @@ class Quiet:
                 return True
             if last in _COLLECTING and isinstance(call.func.value, ast.Name) and _is_new(call.func.value, module):
                 return True
-            return last in self.reading or name.startswith(_MODULES) or name == "mcp_questions.asker"
+            return last in self.reading or name.startswith(_MODULES) or name in ("mcp_questions.asker", "mcp_rounds.asker")
         return False
 
     def _is_plain_class(self, name: str) -> bool:

@@ -16,8 +16,10 @@ from .vocabulary import FIELDS, NEAR, OF_COMPONENTS, ONLY, STANDALONE, WANTED, W
 
 _MAX_BASES = 50  # classes that stand above each other
 _DOTTED = re.compile(r"(fast)?mcp(\.[A-Za-z_]\w*)+")
+_OF_STATE = frozenset({"get_state", "set_state"})
 _REFLECTION = frozenset({"getattr", "hasattr", "setattr", "delattr"})
 UNKNOWN = "?"
+IMITATED = "imitated"  # a field of a class of the project that has the older name of one of the protocol's
 REPLACED = "replaced"  # what a test puts something else in place of, by its class
 # Nine of ten nodes are of other kinds.
 _LOOKED_AT = frozenset(
@@ -91,6 +93,8 @@ class Symbols:
                     yield from (one for base in bases for one in self._class(base, SymbolUse.BASE))
                     if self.api.standalone:
                         yield from (one for base in bases for one in self._heir(base))
+                    if not bases:
+                        yield from self._fields(node)
                 case ast.Subscript(value=value, ctx=ast.Load()):
                     yield from self._class(value, SymbolUse.SUBSCRIPT, node)
                 case ast.ExceptHandler(type=ast.expr() as caught):
@@ -136,7 +140,9 @@ class Symbols:
         for owner in owners:
             yield self._symbol(node, f"{owner}.{node.attr}", use, sure=certain)
         if base is None and node.attr not in NEAR:
-            yield self._symbol(node, f"{UNKNOWN}.{node.attr}", use, sure=False)
+            # The state of a context is a matter of `fastmcp` alone.
+            package = f"{STANDALONE}." if node.attr in _OF_STATE else ""
+            yield self._symbol(node, f"{package}{UNKNOWN}.{node.attr}", use, sure=False)
 
     def _may_be_component(self, node: ast.Attribute) -> bool:
         """Whether this may be read of what a decorator of `fastmcp` has made."""
@@ -331,6 +337,18 @@ class Symbols:
                 yield self._symbol(word, f"{owner}.{word.arg}", SymbolUse.STORE, sure=not is_open(base))
             if base is None and word.arg in ONLY:
                 yield self._symbol(word, f"{UNKNOWN}.{word.arg}", SymbolUse.STORE, sure=False)
+
+    def _fields(self, node: ast.ClassDef) -> Iterator[Defined]:
+        """`class FakeTool: inputSchema: dict`: what reads it of an object of the SDK may be given one of these."""
+        made = [one for one in node.body if isinstance(one, ast.FunctionDef) and one.name == "__init__"]
+        for statement in (*node.body, *(inner for function in made for inner in function.body)):
+            match statement:
+                case (
+                    ast.AnnAssign(target=ast.Name(id=name))
+                    | ast.Assign(targets=[ast.Name(id=name) | ast.Attribute(value=ast.Name(id="self"), attr=name)])
+                    | ast.AnnAssign(target=ast.Attribute(value=ast.Name(id="self"), attr=name))
+                ) if name in ONLY and self.module.parents[statement] in (node, *made):
+                    yield self._symbol(statement, f"{IMITATED}.{name}", SymbolUse.STORE, sure=False)
 
     def _reflected(self, node: ast.Call) -> Iterator[Defined]:
         match node:
