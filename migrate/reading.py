@@ -21,11 +21,11 @@ from .feeders import Feeders, dispatches
 from .inline import Carried
 from .manifests import files as manifests
 from .notebooks import Notebook
-from .project import Project, is_test, module_name
+from .project import Project, module_name
 from .project import read as facts_of
 from .rule import Entry, Finding
 from .sdk.vocabulary import STANDS_IN, USES
-from .source import Source, decode
+from .source import Source, decode, is_test
 
 _SDK = "mcp"
 _ROOM = 32_000_000  # bytes of silent files that are kept until it is known whether they are needed

@@ -10,10 +10,10 @@ from weakref import WeakKeyDictionary
 
 from ..facts.gates import ROUND_MODULE
 from ..facts.model import Standalone, SymbolUse
-from ..project import Project, is_test
+from ..project import Project
 from ..rule import Context, Import, NewFile
 from ..sdk.modules import Def, Module, dotted
-from ..source import Span
+from ..source import Span, is_test
 from . import homes, lines
 from . import module as modules
 from .edits import Edit

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 
 from ...facts.model import Symbol, SymbolUse
 from ...rule import Applicability, Context, Finding, Severity
-from ...sdk.infer import STAND_INS
 from ...sdk.modules import Def, Module
+from ...sdk.standing import STAND_INS
 from ...sdk.symbols import IMITATED, REPLACED, UNKNOWN
 from ...sdk.types import OWN, Function, Instance, Known, members
 from ...sdk.vocabulary import ONLY
