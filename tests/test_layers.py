@@ -243,7 +243,6 @@ OPENERS = {
     "symptoms",
     "terminal",
     "worktree",
-    "run",
 }
 
 
