@@ -35,11 +35,14 @@ class BaselineError(Exception):
 def keys_of(findings: Iterable[Finding], sources: Mapping[str, Source]) -> list[Key]:
     """The key of each finding, in order. A file that could not be decoded has no lines: there the message is hashed."""
     seen: Counter[tuple[str, str, str]] = Counter()
+    digests: dict[str, str] = {}  # of texts that are hashed once, though a long line may have thousands of findings
     keys = []
     for finding in findings:
         source = sources.get(finding.path)
         text = finding.message if source is None else source.line(source.position(finding.span.start).line).strip()
-        same = (finding.path, finding.rule, sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16])
+        if text not in digests:
+            digests[text] = sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+        same = (finding.path, finding.rule, digests[text])
         keys.append(Key(*same, seen[same]))
         seen[same] += 1
     return keys
@@ -68,7 +71,7 @@ def load(text: str) -> frozenset[Key]:
     """The keys of a baseline's text. Raises BaselineError."""
     try:
         document = json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise BaselineError(f"not JSON: {error}") from error
     if not isinstance(document, dict) or document.get("version") != VERSION or not isinstance(document.get("findings"), list):
         raise BaselineError(f"not a baseline of version {VERSION}")
@@ -76,5 +79,5 @@ def load(text: str) -> frozenset[Key]:
         return frozenset(
             Key(str(item["path"]), str(item["rule"]), str(item["digest"]), int(item["occurrence"])) for item in document["findings"]
         )
-    except (KeyError, TypeError, ValueError) as error:
+    except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise BaselineError(f"an entry is not whole: {error!r}") from error

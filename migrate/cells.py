@@ -12,7 +12,7 @@ from .source import Source
 # docstring.
 _BORDER = '"-- next cell --"'
 # Behind this stands a line that is no Python. The number tells whether all of them are there, in their order.
-_HIDDEN = re.compile(r"^(?P<lead>[ \t]*(?:pass |[\w, ]+ = None )?#hidden-(?P<number>\d+): )(?P<text>.*)", re.DOTALL)
+_HIDDEN = re.compile(r"^(?P<lead>[ \t]*(?:pass |\w[\w, ]* = None )?#hidden-(?P<number>\d+): )(?P<text>.*)", re.DOTALL)
 _ASSIGNED = re.compile(r"(?P<names>[A-Za-z_]\w*(?:[ \t]*,[ \t]*[A-Za-z_]\w*)*)[ \t]*=[ \t]*[!%]")
 _ESCAPED = re.compile(r"[ \t]*[!%?]")
 _ASKED = re.compile(r"[ \t]*[\w.*\[\]\"']+\?{1,2}[ \t]*$")

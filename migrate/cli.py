@@ -26,6 +26,7 @@ from .terminal import (
     FOUND,
     Progress,
     fail,
+    forgiving,
     guarded,
     interrupted,
     is_colourful,
@@ -34,6 +35,7 @@ from .terminal import (
     orderly,
     print_bytes,
     say,
+    told,
     traits,
     uninterrupted,
     width,
@@ -43,11 +45,12 @@ if TYPE_CHECKING:
     from .commits import Series
     from .engine import Fixed
     from .files import Change
+    from .flags import Flags
     from .pull_request import Made
     from .reading import Reading
     from .report.model import Report
     from .rule import Entry
-    from .run import Flags, Run
+    from .run import Run
     from .sieve import Sifted
     from .verify.proof import Proof
 
@@ -134,6 +137,7 @@ def main() -> None:
     """The entry point of the command `mcp-migrate`."""
     # Syntax trees are many objects without cycles: to look for cycles less often saves 15 % of the CPU, and costs no memory.
     gc.set_threshold(2_000_000, 10, 10)
+    forgiving()
     try:
         lenient()
         if COMPLETE in os.environ:
@@ -141,6 +145,9 @@ def main() -> None:
         app()
     except KeyboardInterrupt:  # while Python was still loading modules
         interrupted()
+    except SystemExit:
+        told()
+        raise
     finally:
         # What is left is freed with the process: to look through it once more costs 8 % of the CPU.
         gc.freeze()
@@ -288,10 +295,10 @@ def fix(
     verbose: Verbose = False,
 ) -> None:
     """Move code to protocol revision 2026-07-28, in place."""
-    from .report import summary as markdown
-    from .run import Run
-
     with guarded():
+        from .report import summary as markdown
+        from .run import Run
+
         if pin_only and (select or ignore):
             fail("--pin-only looks at its own rules; it takes no --select and no --ignore")
         if pin_only and keep_v1:
@@ -441,11 +448,11 @@ def guide(
     tracked: Tracked = False,
 ) -> None:
     """Print the migration guide for what is found in a project, as Markdown."""
-    from . import guide as sections
-    from .report import guide as telling
-    from .run import Run
-
     with guarded():
+        from . import guide as sections
+        from .report import guide as telling
+        from .run import Run
+
         if whole:
             text = telling.whole(sections.load())
         else:
@@ -483,10 +490,10 @@ def explain(
     words: Annotated[list[str], typer.Argument(metavar="RULE|TEXT", help="A rule's id or name, or the text of an error that you see.")],
 ) -> None:
     """Say why a rule is there and what to write instead, or where an error comes from."""
-    from . import symptoms
-    from .report import words as telling
-
     with guarded():
+        from . import symptoms
+        from .report import words as telling
+
         asked = " ".join(words)
         entry = next((entry for entry in _entries() if asked.upper() == entry.id or asked == entry.name), None)
         if entry is not None:
@@ -501,9 +508,9 @@ def explain(
 @app.command()
 def rules() -> None:
     """List all rules."""
-    from .report.text import FIXES
-
     with guarded():
+        from .report.text import FIXES
+
         entries = _entries()
         longest = max(len(entry.name) for entry in entries)
         for entry in entries:
@@ -564,7 +571,7 @@ def _flags(
     docs: bool = False,
     write: list[str] | None = None,
 ) -> Flags:
-    from .run import Flags
+    from .flags import Flags
 
     stdin = None
     if paths and STDIN in paths:
@@ -685,8 +692,10 @@ def _write_baseline(run: Run, sifted: Sifted, file: Path) -> None:
 
 
 def _write(file: Path, text: str) -> None:
+    from . import files
+
     try:
-        file.write_text(text, encoding="utf-8", newline="\n")
+        files.put(file, text.encode("utf-8", "backslashreplace"))  # the name of a file may hold what no text can
     except OSError as error:
         fail(f"cannot write {file}: {(error.strerror or str(error)).lower()}")
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
@@ -114,8 +113,7 @@ def make(root: str, commits: Sequence[Commit]) -> None:
     written: list[Change] = []
     for number, commit in enumerate(commits, start=1):
         try:
-            files.write_together(commit.changes)
-            written += commit.changes
+            written += files.write_together(commit.changes)
             names = [os.path.relpath(change.location, root) for change in commit.changes]
             _do(root, "--literal-pathspecs", "add", "--pathspec-from-file=-", "--pathspec-file-nul", given="\0".join(names))
             _do(root, "commit", "--quiet", "--cleanup=whitespace", "--file=-", given=commit.message)
@@ -176,9 +174,7 @@ class _Answer(NamedTuple):
 
 def _ask(root: str, *arguments: str, given: str = "") -> _Answer:
     try:
-        done = subprocess.run(
-            ["git", "-C", root, *arguments], input=given.encode("utf-8", "surrogateescape"), capture_output=True, check=False
-        )
+        done = worktree.git(root, *arguments, given=given.encode("utf-8", "surrogateescape"))
     except OSError as error:
         raise NotCommitted(f"git cannot be run: {(error.strerror or str(error)).lower()}") from error
     out = os.fsdecode(done.stdout)

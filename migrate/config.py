@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from . import disk
+from . import disk, tables
 from .rule import Era, Severity
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 OWN_FILE = ".mcp-migrate.toml"
 SHARED_FILE = "pyproject.toml"
@@ -79,10 +73,10 @@ def _config(file: Path) -> Config | None:
         # Most pyproject.toml files on the way up are not ours, and reading TOML costs more than looking for our name.
         if file.name == SHARED_FILE and b"mcp-migrate" not in data:
             return None
-        document = tomllib.loads(data.decode("utf-8"))
+        document = tables.loads(data.decode("utf-8"))
     except OSError as error:
         raise ConfigError(f"{file}: {(error.strerror or str(error)).lower()}") from error
-    except ValueError as error:  # TOMLDecodeError and UnicodeDecodeError
+    except ValueError as error:  # a UnicodeDecodeError is one
         raise ConfigError(f"{file}: {error}") from error
     prefix = ""
     if file.name == SHARED_FILE:

@@ -136,6 +136,13 @@ def read(file: File) -> bytes | Unreadable:
         return Unreadable(file.path, _reason(error))
 
 
+def leads_out(location: str, root: str) -> bool:
+    """Whether a file is a link to somewhere outside of a folder; without a folder, any link."""
+    if not os.path.islink(location):
+        return False
+    return not root or not os.path.realpath(location).startswith(os.path.realpath(root).rstrip(os.sep) + os.sep)
+
+
 def above(path: str, wanted: Callable[[str], bool], ends: frozenset[str]) -> Iterator[tuple[str, list[str]]]:
     """The folders from a path (a file's own, else its own folder) upwards, each with the names of its wanted files.
 
@@ -217,10 +224,10 @@ def _layers_above(start: str) -> list[_Layer]:
 
 
 def _layer_of(base: str, ignore_file: str) -> list[_Layer]:
-    try:
-        lines = disk.read(ignore_file).decode("utf-8", "replace").splitlines()
-    except OSError:
+    data = read(File(ignore_file, ignore_file))
+    if isinstance(data, Unreadable):
         return []
+    lines = data.decode("utf-8", "replace").splitlines()
     return [_layer(base, lines)] if any(line.strip() and not line.startswith("#") for line in lines) else []
 
 

@@ -44,6 +44,7 @@ class Trace:
 
 
 _TRACE: ContextVar[Trace | None] = ContextVar("trace", default=None)
+MAX_SIZE = 100_000_000  # bytes: what is longer is no code, and a file with holes may be longer than all memory
 _BINARY = getattr(os, "O_BINARY", 0)
 
 
@@ -76,6 +77,8 @@ def read(location: str) -> bytes:
         status = os.stat(location)
         if not stat.S_ISREG(status.st_mode):
             raise OSError(0, "not a regular file")
+        if status.st_size > MAX_SIZE:
+            raise OSError(0, f"larger than {MAX_SIZE // 1_000_000} MB")
         # One call for the whole of a small file, where an object of `open` makes four: a third of the time.
         descriptor = os.open(location, os.O_RDONLY | _BINARY)
         try:

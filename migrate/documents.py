@@ -34,7 +34,7 @@ _PAST = re.compile(
 # Before a fence may stand the marks of the quotes and the list that it is in.
 _FENCE = re.compile(r"(?P<lead>[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)*)(?P<fence>`{3,}|~{3,})(?P<info>[^\r\n]*)")
 # `python title="server.py"`, `{.python hl_lines="2"}`, `{code-block} python`.
-_LANGUAGE = re.compile(r"[ \t]*\{?[ \t]*(?:(?:code-block|code-cell|code|sourcecode)\}[ \t]*|\.)?(?P<name>[A-Za-z][\w+-]*)")
+_LANGUAGE = re.compile(r"[ \t]*(?:\{[ \t]*)?(?:(?:code-block|code-cell|code|sourcecode)\}[ \t]*|\.)?(?P<name>[A-Za-z][\w+-]*)")
 _DIRECTIVE = re.compile(
     r"(?P<lead>[ \t]*(?:(?:[-*+]|#\.|\d+\.)[ \t]+)*)\.\.[ \t]+(?:code-block|code|sourcecode)::[ \t]*(?P<name>[\w+-]*)[ \t]*\r?\n?"
 )
@@ -210,13 +210,19 @@ def _lines(document: Source) -> Iterator[tuple[int, str]]:
 
 def _fences(lines: Sequence[tuple[int, str]]) -> Iterator[Block]:
     row = 0
+    # Up to which row nothing closes fences of this kind that are as long; a document of open ones would be read again for each.
+    unclosed: dict[tuple[int, str], tuple[int, int]] = {}
     while row < len(lines):
         opening = _FENCE.match(lines[row][1])
         row += 1
         if opening is None or (opening["fence"][0] == "`" and "`" in opening["info"]):
             continue
-        end, inside = _inside(lines, row, opening["lead"].count(">"), opening["fence"])
-        if end is None:  # one that is never closed
+        kind, length = (opening["lead"].count(">"), opening["fence"][0]), len(opening["fence"])
+        if kind in unclosed and row <= unclosed[kind][0] and length >= unclosed[kind][1]:
+            continue
+        end, inside = _inside(lines, row, kind[0], opening["fence"])
+        if inside is None:  # one that is never closed
+            unclosed[kind] = end, length
             continue
         if _language(opening["info"]) in _PYTHON:
             options = opening["info"].lstrip().startswith("{")
@@ -225,8 +231,11 @@ def _fences(lines: Sequence[tuple[int, str]]) -> Iterator[Block]:
         row = end + 1
 
 
-def _inside(lines: Sequence[tuple[int, str]], row: int, depth: int, fence: str) -> tuple[int | None, list[tuple[int, int, str]]]:
-    """The row of the fence that ends a block, and the lines before it: where each begins, where it goes on behind quotes, what it says."""
+def _inside(lines: Sequence[tuple[int, str]], row: int, depth: int, fence: str) -> tuple[int, list[tuple[int, int, str]] | None]:
+    """The row of the fence that ends a block, and the lines before it: where each begins, where it goes on behind quotes, what it says.
+
+    No lines where nothing ends it up to that row.
+    """
     quote = re.compile(rf"(?:[ \t]*>){{{depth}}}[ ]?" if depth else "")
     closing = re.compile(rf"[ \t]*{re.escape(fence[0])}{{{len(fence)},}}[ \t]*\r?\n?\Z")
     inside: list[tuple[int, int, str]] = []
@@ -234,11 +243,11 @@ def _inside(lines: Sequence[tuple[int, str]], row: int, depth: int, fence: str) 
         start, text = lines[number]
         found = quote.match(text)
         if found is None:
-            return None, []
+            return number, None
         if closing.match(text, found.end()):
             return number, inside
         inside.append((start, start + found.end(), text[found.end() :]))
-    return None, []
+    return len(lines), None
 
 
 def _language(info: str) -> str:

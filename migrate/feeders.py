@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
@@ -36,7 +37,7 @@ class Feeders:
         # `src` is left out of the names of modules.
         self._heads = {module[0] for ending in self._ends.values() for module in ending}
         self._everywhere = "src" in self._heads
-        self._stems = re.compile(b"|".join(re.escape(stem.encode()) for stem in self._ends))
+        self._stems = re.compile(b"|".join(re.escape(os.fsencode(stem)) for stem in self._ends))
 
     def __bool__(self) -> bool:
         return bool(self._ends)
@@ -46,7 +47,7 @@ class Feeders:
         if is_test(path) and not tests:
             return False
         here = tuple(path.split("/")[:-1])
-        if not self._everywhere and here[:1] and here[0] not in self._heads and not any(head.encode() in data for head in self._heads):
+        if not self._everywhere and here[:1] and here[0] not in self._heads and not any(os.fsencode(head) in data for head in self._heads):
             return False  # from another folder than theirs, only whole names reach them
         return any(self._is_one(dots, name, here) for dots, name in _imports(data, self._stems))
 

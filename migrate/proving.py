@@ -4,22 +4,17 @@ from __future__ import annotations
 
 import ast
 import shlex
-import sys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from . import discover, tables
 from .facts.code import last
 from .facts.mask import parse
 from .facts.model import Dispatcher, FileFacts, Route, Send
 from .project import Project, module_name
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 # What cannot be told from the code. No shell takes them for a command.
 _NO_COMMAND = "<the command that runs this server>"
@@ -258,8 +253,9 @@ def _leads(target: str, package: _Package, servers: list[FileFacts]) -> bool:
 
 def _scripts(folder: Path) -> Mapping[str, str]:
     try:
-        read: dict[str, Any] = tomllib.loads((folder / "pyproject.toml").read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        data = discover.read(discover.File("pyproject.toml", str(folder / "pyproject.toml")))
+        read: dict[str, Any] = {} if isinstance(data, discover.Unreadable) else tables.loads(data.decode("utf-8"))
+    except ValueError:
         return {}
     tool = read.get("tool")
     poetry = tool.get("poetry") if isinstance(tool, dict) else None

@@ -105,7 +105,7 @@ def gather(
     reader.look_for_callers()
     reader.look_for_mains()
     reader.kept.clear()
-    reader.look_beside()
+    reader.look_beside(root)
     reader.take_apart()
     return reader.done()
 
@@ -349,13 +349,13 @@ class _Reader:
                 if f".{module_name(file.path)}".endswith(f".{module}"):
                     yield file, name[len(module) + 1 :]
 
-    def look_beside(self) -> None:
+    def look_beside(self, root: str) -> None:
         """Takes in modules that `fix` has written and that are no part of the run: whether one is there decides what is found and fixed."""
         inside = [facts for facts in self.facts if facts.source.path not in self.outside and facts.source.path in self.locations]
         for facts, name in product(inside, inline.MODULES):
             path = str(PurePosixPath(facts.source.path).with_name(name))
             location = os.path.join(os.path.dirname(self.locations[facts.source.path]), name)
-            if path in self.data or path in self.unparsed or not disk.is_file(location):
+            if path in self.data or path in self.unparsed or not disk.is_file(location) or discover.leads_out(location, root):
                 continue
             data = discover.read(File(path, location))
             if not isinstance(data, Unreadable):

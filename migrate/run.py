@@ -8,7 +8,6 @@ import itertools
 import os
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from . import (
@@ -36,6 +35,7 @@ from .engine import Fixed, InternalError
 from .facts.gates import BOUNDARY_MODULE
 from .facts.model import Borrowed, Dispatcher, Requirement
 from .files import Change
+from .flags import Flags
 from .forecast import foretold, without_boundaries
 from .inline import Carried, Joined
 from .manifests import files as manifests
@@ -53,28 +53,6 @@ from .units import Packages
 
 SAFE = Applicability.SAFE
 _READ = (*documents.SUFFIXES, notebooks.SUFFIX)  # besides code, and files beside it that are known by their names
-
-
-@dataclass(frozen=True)
-class Flags:
-    """What the command line says; None and () where it is silent."""
-
-    paths: tuple[str, ...] = (".",)
-    stdin: bytes | None = None  # the text of the one file to read, whose name `paths` has
-    select: tuple[str, ...] = ()
-    ignore: tuple[str, ...] = ()
-    exclude: tuple[str, ...] = ()
-    era: Era | None = None
-    fail_on: str | None = None
-    config: Path | None = None
-    baseline: Path | None = None
-    respect_gitignore: bool = True
-    tracked: bool = False  # of folders, only what git tracks
-    inline: bool | None = None
-    keep_v1: bool = False  # have the code run with both releases of the SDK; the settings may say so as well
-    hold: bool = False  # only bound what the code needs to the release that it is written for
-    docs: bool = False  # whether `fix` rewrites the examples of documents
-    write: tuple[str, ...] = ()  # the files and folders that `fix` may write; all if there is none
 
 
 class Run:
@@ -603,7 +581,15 @@ class Run:
     def _accepted(self, file: Path) -> Iterable[Key]:
         """The keys of a baseline, which are relative to its folder, as keys of this run."""
         try:
-            keys = baseline.load(disk.read(str(file)).decode("utf-8"))
+            # One that is named may come out of a pipe; one of the settings is a file.
+            if file == self.flags.baseline and not disk.is_file(str(file)):
+                disk.untraceable()
+                data: bytes | Unreadable = file.read_bytes()
+            else:
+                data = discover.read(File(str(file), str(file)))
+            if isinstance(data, Unreadable):
+                raise BaselineError(data.reason)
+            keys = baseline.load(data.decode("utf-8"))
         except OSError as error:
             raise BaselineError(f"{file}: {(error.strerror or str(error)).lower()}") from error
         except (BaselineError, UnicodeDecodeError) as error:
@@ -664,5 +650,6 @@ def _contents_beside(read: Reading) -> Iterator[bytes]:
     for path, location in read.locations.items():
         is_code = path.endswith((*discover.SUFFIXES, notebooks.SUFFIX))
         if is_code and path not in read.project.files and path not in read.project.manifests and path not in read.data:
-            with contextlib.suppress(OSError):
-                yield disk.read(location)
+            data = discover.read(File(path, location))
+            if not isinstance(data, Unreadable):
+                yield data

@@ -9,19 +9,13 @@ import ast
 import configparser
 import os
 import re
-import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from fnmatch import fnmatchcase
 from itertools import chain
 from pathlib import PurePosixPath
 from typing import Any, NamedTuple
 
-from . import disk, dockerfile, worktree
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
+from . import discover, disk, dockerfile, tables, worktree
 
 # Lists of paths or patterns, by the tables that hold them.
 _PATHS: Mapping[str, tuple[str, ...]] = {
@@ -61,7 +55,7 @@ def gaps(new: str, users: Iterable[str], top: str) -> Iterator[Gap]:
 
 def _gaps_in(file: str, name: str, new: str, user: str, top: str) -> Iterator[Gap]:
     find = _READERS.get(name) or (_copied if _DOCKERFILE.fullmatch(name) else None)
-    if find is None:
+    if find is None or discover.leads_out(file, top):
         return
     try:
         text = disk.text(file)
@@ -84,8 +78,8 @@ def _copied(text: str, file: str, new: str, user: str, top: str) -> Iterator[int
 
 def _in_pyproject(text: str, file: str, new: str, user: str, top: str) -> Iterator[int]:
     try:
-        document = tomllib.loads(text)
-    except tomllib.TOMLDecodeError:
+        document = tables.loads(text)
+    except ValueError:
         return
     folder = os.path.dirname(file)
     modules = _table(document, "tool.setuptools").get("py-modules")

@@ -11,6 +11,9 @@ from functools import cached_property
 from itertools import accumulate
 from typing import NamedTuple
 
+_LONG = 4096  # bytes of a line that are not looked through again and again
+_INNER = bytes(range(0x80, 0xC0))  # bytes of UTF-8 that no character begins with
+
 
 class Span(NamedTuple):
     """A half-open range of UTF-8 byte offsets into `Source.utf8`."""
@@ -50,6 +53,19 @@ class Source:
         return starts if not lines or lines[-1].endswith((b"\n", b"\r")) else starts[:-1]
 
     @cached_property
+    def _is_ascii(self) -> bool:
+        return len(self.utf8) == len(self.text)
+
+    @cached_property
+    def _long(self) -> dict[int, str]:
+        return {}
+
+    @cached_property
+    def _counted(self) -> dict[int, list[int]]:
+        """By the row of a long line, how many characters stand before each `_LONG` bytes of it."""
+        return {}
+
+    @cached_property
     def newline(self) -> str:
         """The newline that this file uses most; the platform's own never matters."""
         crlf = self.utf8.count(b"\r\n")
@@ -65,14 +81,30 @@ class Source:
 
     def position(self, offset: int) -> Position:
         row = bisect_right(self.line_starts, offset) - 1
-        before = self.utf8[self.line_starts[row] : offset].decode("utf-8", "replace")
-        return Position(row + 1, len(before) + 1)
+        start = self.line_starts[row]
+        if self._is_ascii:
+            return Position(row + 1, min(offset, len(self.utf8)) - start + 1)
+        known = 0
+        if offset - start > _LONG:
+            # All findings of a line of a megabyte would count its characters from the first.
+            marks = self._counted.setdefault(row, [0])
+            while len(marks) <= (offset - start) // _LONG:
+                at = start + (len(marks) - 1) * _LONG
+                marks.append(marks[-1] + _characters(self.utf8[at : at + _LONG]))
+            known = marks[(offset - start) // _LONG]
+            start += (offset - start) // _LONG * _LONG
+        return Position(row + 1, known + _characters(self.utf8[start:offset]) + 1)
 
     def line(self, number: int) -> str:
         """The text of a 1-based line without its newline."""
+        if number in self._long:
+            return self._long[number]
         start = self.line_starts[number - 1]
         end = self.line_starts[number] if number < len(self.line_starts) else len(self.utf8)
-        return self.utf8[start:end].decode("utf-8", "replace").rstrip("\r\n")
+        text = self.utf8[start:end].decode("utf-8", "replace").rstrip("\r\n")
+        if len(text) > _LONG:
+            self._long[number] = text  # each of its findings shows it
+        return text
 
     def slice(self, span: Span) -> str:
         return self.utf8[span.start : span.end].decode("utf-8")
@@ -84,6 +116,11 @@ class Source:
         """
         data = text.encode(self.encoding)
         return codecs.BOM_UTF8 + data if self.bom else data
+
+
+def _characters(data: bytes) -> int:
+    """How many characters begin in a piece of UTF-8."""
+    return len(data.translate(None, _INNER))
 
 
 def decode(path: str, data: bytes) -> Source:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import io
 import re
 import tokenize
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
+from itertools import islice
 from typing import NamedTuple
 
 from . import documents
@@ -17,10 +18,12 @@ from .selection import UnknownRule, ids_of
 from .source import Source, Span
 
 _MARK = "mcp-migrate:"
-_DIRECTIVE = re.compile(r"#\s*mcp-migrate:\s*(?P<word>[\w-]*)\s*(?P<brackets>\[(?P<rules>[^\]]*)\])?")
-_REASON = re.compile(r"\s*--\s*(?P<reason>\S.*?)\s*(?=#\s*mcp-migrate:|$)")
+_DIRECTIVE = re.compile(r"#\s*mcp-migrate:\s*(?P<word>[\w-]*)\s*(?P<brackets>\[(?P<rules>[^\]#]*)\])?")
+_REASON = re.compile(r"\s*--(?P<reason>.*)")
+_NEXT = re.compile(r"#\s*mcp-migrate:")
 _COMMENT = re.compile(r"^([ \t]*)(<!--|\.\.)(?=[ \t]*(?:#[ \t]*)?mcp-migrate:)")
 _PYTHON = (".py", ".pyw", ".pyi", ".ipynb")
+_MOST = 50  # directives of one comment; more are nobody's
 _WORDS = ("ignore", "ignore-file")
 _MARKS = "TODO"  # `fix --mark` writes them
 
@@ -80,11 +83,17 @@ def judge(
         return Judged(findings, {}, [])
     spelled = {spelling: _ids(spelling, entries) for suppression in suppressions for spelling in suppression.rules or ()}
 
+    wide = [one for one in suppressions if one.whole_file or one.last > one.line]
+    narrow: defaultdict[int, list[Suppression]] = defaultdict(list)
+    for one in suppressions:
+        if not (one.whole_file or one.last > one.line):
+            narrow[one.line].append(one)
+
     def silencing(found: Finding) -> set[tuple[Suppression, str]]:
-        lines = (source.position(found.span.start).line, source.position(found.span.end).line)
+        lines = {source.position(found.span.start).line, source.position(found.span.end).line}
         return {
             (suppression, spelling)
-            for suppression in suppressions
+            for suppression in (*wide, *(one for line in lines for one in narrow.get(line, ())))
             if suppression.whole_file or any(suppression.line <= line <= max(suppression.line, suppression.last) for line in lines)
             for spelling in _spellings(suppression)
             if spelling == "" or found.rule in spelled[spelling]
@@ -126,14 +135,14 @@ def _directives(source: Source) -> Iterator[Suppression | Stray]:
         return
     ends = _examples(source)
     for token in _comments(source):
-        for found in _DIRECTIVE.finditer(token.string):
+        for found in islice(_DIRECTIVE.finditer(token.string), _MOST):
             reason = _REASON.match(token.string, found.end())
             line, column = token.start
             start = source.offset(line, len(source.line(line)[: column + found.start()].encode("utf-8")))
             span = Span(start, start + len(found[0].rstrip().encode("utf-8")))
             if found["word"] in _WORDS:
                 rules = None if found["brackets"] is None else tuple(name for part in found["rules"].split(",") if (name := part.strip()))
-                told = reason["reason"] if reason else ""
+                told = _NEXT.split(reason["reason"], maxsplit=1)[0].strip() if reason else ""
                 yield Suppression(span, line, rules, found["word"] == "ignore-file", told, ends.get(line, line))
             elif found["word"] != _MARKS:
                 yield Stray(span, found["word"])

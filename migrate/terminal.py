@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import os
 import shutil
@@ -9,9 +10,10 @@ import signal
 import sys
 import time
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import astuple
+from types import FrameType
 from typing import TYPE_CHECKING, NoReturn
 
 from .report.model import visible
@@ -22,25 +24,39 @@ if TYPE_CHECKING:
 # Exit statuses, as ruff's; the last one is the shell's for SIGINT.
 CLEAN, FOUND, FAILED, INTERRUPTED = 0, 1, 2, 130
 
+# What a disk says that takes no more of what is printed.
+_FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO})
+
 # A run shorter than these seconds shows no progress.
 PATIENCE = 1.0
 
 
 @contextmanager
 def guarded() -> Iterator[None]:
-    """One line for whatever the user can act on, in place of a traceback."""
+    """One line for whatever the user can act on, in place of a traceback.
+
+    What a command loads belongs inside: interrupted or broken there, the library of the command line would exit with 1, for findings.
+    """
     try:
         yield
-    except _expected() as error:
-        fail(str(error))
     except KeyboardInterrupt:
         interrupted()
     except BrokenPipeError:
         raise
+    except _expected() as error:
+        fail(str(error))
+    except OSError as error:
+        if error.filename is not None or error.errno not in _FULL:
+            _report()
+        _unprinted(error)
     except Exception:
-        # Left alone, Python would exit with 1, which means findings.
-        traceback.print_exc()
-        fail("internal error, please report it")
+        _report()
+
+
+def _report() -> NoReturn:
+    # Left alone, Python would exit with 1, which means findings.
+    traceback.print_exc()
+    fail("internal error, please report it")
 
 
 def _expected() -> tuple[type[Exception], ...]:
@@ -56,15 +72,14 @@ def _expected() -> tuple[type[Exception], ...]:
 
 @contextmanager
 def uninterrupted() -> Iterator[None]:
-    """Ctrl-C waits until all files of a fix are written: they need each other."""
-    pressed: list[int] = []
-    before = signal.signal(signal.SIGINT, lambda number, frame: pressed.append(number))
-    try:
+    """Ctrl-C, and a request to end, wait until all files of a fix are written: they need each other."""
+    asked: list[int] = []
+    with _heard(("SIGINT", "SIGTERM", "SIGHUP"), lambda number, frame: asked.append(number)):
         yield
-    finally:
-        signal.signal(signal.SIGINT, before)
-    if pressed:
+    if signal.SIGINT in asked:
         raise KeyboardInterrupt
+    if asked:
+        raise SystemExit(128 + asked[0])
 
 
 @contextmanager
@@ -74,14 +89,20 @@ def orderly() -> Iterator[None]:
     def leave(number: int, frame: object) -> NoReturn:
         raise SystemExit(128 + number)
 
-    asked = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
-    # What is ignored, as under nohup, stays ignored.
-    before = {number: signal.signal(number, leave) for number in asked if signal.getsignal(number) is not signal.SIG_IGN}
+    with _heard(("SIGTERM", "SIGHUP"), leave):
+        yield
+
+
+@contextmanager
+def _heard(names: Iterable[str], handler: Callable[[int, FrameType | None], object]) -> Iterator[None]:
+    """Has signals handled so. What is ignored, as under nohup, stays ignored."""
+    numbers = [getattr(signal, name) for name in names if hasattr(signal, name)]
+    before = {number: signal.signal(number, handler) for number in numbers if signal.getsignal(number) is not signal.SIG_IGN}
     try:
         yield
     finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+        for number, earlier in before.items():
+            signal.signal(number, earlier)
 
 
 class Progress:
@@ -152,6 +173,34 @@ def print_bytes(data: bytes) -> None:
     sys.stdout.flush()
     sys.stdout.buffer.write(data)
     sys.stdout.buffer.flush()
+
+
+def forgiving() -> None:
+    """What the encoding of standard output has no letters for is printed as an escape, in place of a failure."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
+
+
+def told() -> None:
+    """Sees that what was printed has reached its file, which Python would only find out behind the exit status."""
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _hush()
+    except OSError as error:
+        _unprinted(error)
+
+
+def _unprinted(error: OSError) -> NoReturn:
+    _hush()
+    fail(f"cannot write to standard output: {(error.strerror or str(error)).lower()}")
+
+
+def _hush() -> None:
+    """Has what is still to be printed go nowhere: Python would try once more at its end, and say so."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    os.close(nowhere)
 
 
 def fail(message: str) -> NoReturn:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import shutil
 import subprocess
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
@@ -23,6 +25,23 @@ class Ignored(NamedTuple):
 
 class GitError(Exception):
     """Git could not be asked; the text says why."""
+
+
+def git(root: str, *arguments: str, given: bytes = b"") -> subprocess.CompletedProcess[bytes]:
+    """Runs git in a work tree. Raises OSError where there is none.
+
+    The repository's own settings could have it start a program that watches the files; it works without. What it starts yet: filters,
+    where only they can tell whether a file has changed, and the hooks of commits.
+    """
+    return subprocess.run([_program(), "-C", root, "-c", "core.fsmonitor=false", *arguments], input=given, capture_output=True, check=False)
+
+
+def _program() -> str:
+    """Where git lies. The working folder is never asked, as Windows and a dot in PATH would have it: anybody may have put a git there."""
+    for folder in filter(os.path.isabs, os.get_exec_path()):
+        if (found := shutil.which(os.path.join(folder, "git"))) is not None:
+            return found
+    raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), "git")
 
 
 def root_of(folder: str) -> str | None:
@@ -71,9 +90,8 @@ def _ignored(location: str) -> Ignored | None:
     root = root_of(os.path.dirname(location))
     if root is None:
         return None
-    command = ["git", "-C", root, "check-ignore", "-z", "-v", "--stdin"]
     try:
-        done = subprocess.run(command, input=os.fsencode(_name(location, root)), capture_output=True, check=False)
+        done = git(root, "check-ignore", "-z", "-v", "--stdin", given=os.fsencode(_name(location, root)))
     except OSError:
         return None
     source, line, pattern, *_ = [*map(os.fsdecode, done.stdout.split(b"\0")), "", "", ""]
@@ -96,9 +114,8 @@ def _name(location: str, root: str) -> str:
 
 def _listed(root: str, command: list[str]) -> Iterator[bytes]:
     """The records that a command of git prints, with zero bytes between them. Raises GitError."""
-    command = ["git", "--literal-pathspecs", "-C", root, *command]
     try:
-        done = subprocess.run(command, capture_output=True, check=False)
+        done = git(root, "--literal-pathspecs", *command)
     except OSError as error:
         raise GitError(f"git cannot be run: {(error.strerror or str(error)).lower()}") from error
     if done.returncode:

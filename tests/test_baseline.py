@@ -92,3 +92,17 @@ def test_an_empty_baseline_is_one():
 def test_what_is_no_baseline_is_said(text, words):
     with pytest.raises(BaselineError, match=words):
         baseline.load(text)
+
+
+def test_the_fingerprint_of_a_key_is_always_the_same_word():
+    """Whoever keeps reports from run to run knows a finding by it."""
+    assert Key("a.py", "MCP103", "0123456789abcdef", 0).fingerprint == "48560cdd3e811fcddff3e8f2b2ebd22f"
+
+
+def test_one_that_is_gone_makes_room_for_one():
+    def keys(*numbers, digest="0123456789abcdef"):
+        return {Key("a.py", "MCP103", digest, number) for number in numbers}
+
+    assert baseline.covered(keys(0, 1), keys(5)) == keys(0)
+    assert baseline.covered(keys(0, 1, 2), keys(5, 6)) == keys(0, 1)
+    assert baseline.covered(keys(0, 1), keys(5, digest="another")) == frozenset()

@@ -251,7 +251,8 @@ def test_every_look_is_noted(tmp_path):
 import os, sys
 from pathlib import Path
 from mcp_migrate import cli, disk
-from mcp_migrate.run import Flags, Run
+from mcp_migrate.flags import Flags
+from mcp_migrate.run import Run
 
 top, base = sys.argv[1], Path(sys.argv[1]).parent
 os.chdir(top)

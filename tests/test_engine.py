@@ -12,12 +12,13 @@ from mcp_migrate import engine
 from mcp_migrate.catalog import Catalog, build, load
 from mcp_migrate.engine import InternalError
 from mcp_migrate.facts.model import Fact, Handler
+from mcp_migrate.manifests import files as manifests
 from mcp_migrate.project import Project, read
 from mcp_migrate.rewrite import handlers
 from mcp_migrate.rewrite.edits import Edit
-from mcp_migrate.rewrite.tree import Tree
+from mcp_migrate.rewrite.tree import Tree, Unwritable
 from mcp_migrate.rule import Applicability, Context, Entry, Era, Finding, Import, Need, NewFile, Severity
-from mcp_migrate.source import Span, decode
+from mcp_migrate.source import Source, Span, decode
 
 SERVER = dedent(
     """
@@ -268,6 +269,14 @@ def test_what_a_deletion_leaves_unused_in_another_file_goes_too() -> None:
     assert result.texts["app.py"].startswith("from words import CALL\n")
 
 
+def test_so_does_what_it_leaves_unused_in_a_module_that_nothing_else_speaks_of() -> None:
+    words = Source("words.py", "WORD = 'here'\nOLD = 1\n")
+    text = "from words import WORD\n" + SERVER.replace("return alive()", 'return {"word": WORD}')
+    catalog = rules(("MCP901", rule(remove), {"Handler": ("ping",)}))
+    result = engine.fix(project(app=text), catalog, Era.MODERN, silent=lambda importer, names: [words] if importer == "app.py" else [])
+    assert result.texts["words.py"] == "OLD = 1\n"
+
+
 def test_fixes_that_undo_each_other_are_an_error_and_the_file_stays() -> None:
     def toggle(fact: Fact, tree: Tree, ctx: Context) -> Iterator[Edit]:
         name = b"mxthod" if b" mxthod" in tree.source.utf8 else b"method"
@@ -343,6 +352,48 @@ def test_a_fix_that_fails_is_named_and_the_others_are_made() -> None:
     result = engine.fix(project(app=SERVER), catalog, on_error=errors.append)
     assert '"ping"' not in result.texts["app.py"]
     assert {error.rule for error in errors} == {"MCP901"}
+
+
+def test_each_finding_that_could_not_be_fixed_says_its_own_reason() -> None:
+    def fix(fact: Fact, tree: Tree, ctx: Context) -> Iterator[Edit]:
+        yield Edit(fact.span, f"unknown_{fact.key}")
+
+    result = fixed(rules(("MCP901", rule(fix), GONE)))
+    assert [(left.message, left.hint) for left in result.remaining] == [
+        (f"`{key}` is not wanted", f"`unknown_{key}` would be undefined") for key in ("initialize", "ping")
+    ]
+
+
+def test_what_cannot_be_written_at_one_place_is_written_at_the_others() -> None:
+    def fix(fact: Fact, tree: Tree, ctx: Context) -> Iterator[Edit]:
+        if fact.key == "initialize":
+            raise Unwritable("not here")
+        yield from remove(fact, tree, ctx)
+
+    result = fixed(rules(("MCP901", rule(fix), GONE)))
+    assert '"ping"' not in result.texts["app.py"]
+    assert [dropped.reason for dropped in result.dropped] == ["not here"]
+
+
+def test_a_sweep_leaves_the_files_of_the_dual_era_alone() -> None:
+    catalog = rules(("MCP901", rule(remove), {"Handler": ("ping",)}))
+    eras = {"old.py": Era.DUAL, "new.py": Era.MODERN}
+    texts = engine.fix(project(old=SERVER, new=SERVER), catalog, eras.__getitem__).texts
+    assert {path: "def alive" in text for path, text in texts.items()} == {"old.py": True, "new.py": False}
+
+
+def test_fixes_beside_the_code_that_undo_each_other_are_an_error_and_the_file_stays() -> None:
+    def fix(fact: Fact, tree: Tree, ctx: Context) -> Iterator[Edit]:
+        start = tree.source.utf8.index(b"==1.") + 4
+        yield Edit(Span(start, start + 1), "1" if tree.source.slice(Span(start, start + 1)) == "0" else "0")
+
+    errors: list[InternalError] = []
+    beside = manifests.read(decode("requirements.txt", b"mcp==1.0\n"))
+    start = Project.link([read(decode("app.py", SERVER.encode()))], manifests={"requirements.txt": beside})
+    result = engine.fix(start, rules(("MCP901", rule(fix), {"Requirement": ("*",)})), on_error=errors.append)
+    assert (result.texts, result.applied) == ({}, {})
+    assert [(error.rule, error.path) for error in errors] == [("MCP901", "requirements.txt")]
+    assert "10 rounds" in errors[0].reason
 
 
 def test_edits_of_two_rules_at_one_place_are_made_once() -> None:

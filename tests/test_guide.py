@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 from mcp_migrate import catalog, guide
 from mcp_migrate.cli import app
+from mcp_migrate.flags import Flags
 from mcp_migrate.rule import Severity
-from mcp_migrate.run import Flags, Run
+from mcp_migrate.run import Run
 
 STDIO = """import json, sys
 def handle(message):

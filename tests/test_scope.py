@@ -69,6 +69,7 @@ def test_a_name_that_is_bound_somewhere_is_defined(text: str) -> None:
         ("import a\ndef f() -> 'a.B': ...\n", set()),
         ("from a import b\n__all__ = ['b']\n", set()),
         ("from a import b\n__all__ = []\n__all__ += ['b']\n", set()),
+        ("from a import b\ndef f():\n    __all__ = ['b']\n    return __all__\n", {("", "b")}),
         ("from a import b as b\n", set()),
         ("from __future__ import annotations\n", set()),
         ("import a\nclass C:\n    a: a\n", set()),
@@ -76,6 +77,13 @@ def test_a_name_that_is_bound_somewhere_is_defined(text: str) -> None:
 )
 def test_an_import_that_nothing_looks_up_is_unused(text: str, expected: set[tuple[str, str]]) -> None:
     assert names(text).unused_imports == expected
+
+
+@pytest.mark.parametrize(
+    "text", ["-" * 50_000 + "a", "(" * 5000 + "a" + ")" * 5000, "a b", "\x00"], ids=["deep", "nested", "no expression", "null"]
+)
+def test_an_annotation_in_quotes_that_cannot_be_read_names_nothing(text: str) -> None:
+    assert names_of(ast.Module([ast.AnnAssign(ast.Name("x"), ast.Constant(text), None, 1)], [])).undefined == frozenset()
 
 
 def test_the_same_import_twice_in_a_scope_is_doubled() -> None:

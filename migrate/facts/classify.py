@@ -46,7 +46,7 @@ _SENDING = re.compile(
 )
 _NOT_SENDING = re.compile(
     r"^(patch|object|hasattr|getattr|setattr|delattr|assert\w*|get|pop|append|join|split|replace|startswith|endswith|Event|_|format|index|count|remove"
-    r"|discard|setdefault|getenv|run|Popen|check_output|check_call|\w*subprocess\w*|system|spawn\w*|exec\w*|which|add_argument|add_parser|Path|compile|match|search|sub|mark|param|parametrize|Literal|TypeVar|print"
+    r"|discard|setdefault|getenv|run|Popen|check_output|check_call|(?=\w*subprocess)\w+|system|spawn\w*|exec\w*|which|add_argument|add_parser|Path|compile|match|search|sub|mark|param|parametrize|Literal|TypeVar|print"
     r"|_report|title|cast|include_router|tool|command|option|Field|items|encode|len|str|sorted|set|list|tuple|frozenset|dict|any|all|isinstance)$"
 )
 _METHOD_KEYS = frozenset({"method", "rpc_method", "method_name", "methodname"})

@@ -187,7 +187,7 @@ class _Statements(Expressions):
         return found.pop() if len(found) == 1 else ""
 
     def _match(self, node: ast.Match) -> None:
-        subject = ast.unparse(node.subject)
+        subject = self._about(node.subject)
         self._expression(node.subject)
         for case in node.cases:
             body = self._block(case.body)
@@ -273,11 +273,12 @@ class _Statements(Expressions):
         full = f"{self._owner}.{name}" if self._owner else name
         resolved = self._value(value)
         if isinstance(resolved, tuple) and is_word(resolved) and is_collection(value):
+            siblings = texts(resolved)
             for item in elements(value):
                 inner = self._value(item)
                 if is_word(inner) and not isinstance(inner, tuple):
                     assert inner is not None
-                    self._use(Role.COLLECTION, inner, item, name=full, siblings=texts(resolved))
+                    self._use(Role.COLLECTION, inner, item, name=full, siblings=siblings)
                     self._claim(item)
         elif (
             is_word(resolved)

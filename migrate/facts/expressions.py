@@ -66,7 +66,7 @@ class Expressions(Literals, Routes):
                     for one, other in ((left, right), (right, left)):
                         value = self._value(one)
                         if isinstance(value, str) and value in words.VERSIONS:
-                            self._use(Role.COMPARE, value, one, subject=ast.unparse(other), name="order")
+                            self._use(Role.COMPARE, value, one, subject=self._about(other), name="order")
                             self._claim(one)
             left = right
 
@@ -80,14 +80,14 @@ class Expressions(Literals, Routes):
             assert value is not None
             block = self._block(body) if body is not None and not negated else None
             trivial = body is not None and not negated and is_trivial(body)
-            self._use(Role.COMPARE, value, one, subject=ast.unparse(other), negated=negated, body=block, trivial=trivial)
+            self._use(Role.COMPARE, value, one, subject=self._about(other), negated=negated, body=block, trivial=trivial)
             self._claim(one)
 
     def _member(self, item: ast.expr, container: ast.expr, *, negated: bool, body: list[ast.stmt] | None) -> None:
         value = self._value(item)
         if isinstance(value, str) and not isinstance(container, (ast.Set, ast.List, ast.Tuple, ast.Dict)):
             if is_word(value) or value in words.BEGINNINGS:
-                self._use(Role.SUBSTRING, value, item, subject=ast.unparse(container), negated=negated)
+                self._use(Role.SUBSTRING, value, item, subject=self._about(container), negated=negated)
                 self._claim(item)
             return
         held = self._value(container)
@@ -96,10 +96,10 @@ class Expressions(Literals, Routes):
                 inner = self._value(element)
                 if is_word(inner):
                     assert inner is not None
-                    self._use(Role.MEMBER, inner, element, subject=ast.unparse(item), negated=negated, name=held or "")
+                    self._use(Role.MEMBER, inner, element, subject=self._about(item), negated=negated, name=held or "")
                     self._claim(element)
         elif isinstance(held, (tuple, Ref)) and is_word(held):
-            self._use(Role.MEMBER, held, container, subject=ast.unparse(item), negated=negated)
+            self._use(Role.MEMBER, held, container, subject=self._about(item), negated=negated)
 
     def _call(self, node: ast.Call) -> None:
         called = self._called(node)

@@ -6,6 +6,7 @@ The trees of files that import the SDK are kept until their types are asked for:
 from __future__ import annotations
 
 import ast
+from typing import Generic, TypeVar
 
 from ..source import Source
 from .functions import Module
@@ -17,27 +18,49 @@ _MOST = 1_000_000
 # Every tree that is kept is asked for, unless a run ends before that.
 _MOST_TREES = 8_000_000
 
-_trees: dict[Source, ast.Module] = {}
-_kept: dict[tuple[str, Source], tuple[Module, Names]] = {}
+K = TypeVar("K")
+V = TypeVar("V")
+
+
+class _Store(Generic[K, V]):
+    """What is kept by a key, each for the one who takes it, as long as there is room for so many bytes of text."""
+
+    def __init__(self, most: int) -> None:
+        self.room = most
+        self.held: dict[K, tuple[V, int]] = {}
+
+    def keep(self, key: K, value: V, size: int) -> None:
+        self.take(key)
+        if size <= self.room:
+            self.room -= size
+            self.held[key] = value, size
+
+    def take(self, key: K) -> V | None:
+        """Nobody gets it twice."""
+        value, size = self.held.pop(key, (None, 0))
+        self.room += size
+        return value
+
+
+_trees: _Store[Source, ast.Module] = _Store(_MOST_TREES)
+_kept: _Store[tuple[str, Source], tuple[Module, Names]] = _Store(_MOST)
 
 
 def keep(module: Module, names: Names) -> None:
     """Keeps a module for the one who takes it, as long as there is room."""
-    if len(module.source.utf8) + sum(len(source.utf8) for _, source in _kept) <= _MOST:
-        _kept[names.module, module.source] = module, names
+    _kept.keep((names.module, module.source), (module, names), len(module.source.utf8))
 
 
 def take(name: str, source: Source) -> tuple[Module, Names] | None:
-    """What was kept of a module; nobody gets it twice."""
-    return _kept.pop((name, source), None)
+    """What was kept of a module."""
+    return _kept.take((name, source))
 
 
 def keep_tree(source: Source, tree: ast.Module) -> None:
     """Keeps the tree of a file for the one who takes it, as long as there is room."""
-    if len(source.utf8) + sum(len(one.utf8) for one in _trees) <= _MOST_TREES:
-        _trees[source] = tree
+    _trees.keep(source, tree, len(source.utf8))
 
 
 def take_tree(source: Source) -> ast.Module | None:
-    """The tree that was kept of a file; nobody gets it twice."""
-    return _trees.pop(source, None)
+    """The tree that was kept of a file."""
+    return _trees.take(source)

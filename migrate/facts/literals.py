@@ -13,7 +13,7 @@ from .walk import Walk, is_word
 
 _JSON_METHOD = re.compile(r'\\?"method\\?"\s*:\s*\\?"([A-Za-z_$/]+)\\?"')
 # Access-Control-Allow-Headers: "Content-Type, Mcp-Session-Id"; prose does not end at a comma.
-_LISTED = re.compile(r"^([\w-]+,\s*)*mcp-session-id(,\s*[\w-]+)*$", re.IGNORECASE)
+_LISTED = re.compile(r"^(?=(?:[\w,\s-]*,\s*)?mcp-session-id(?:,|$))[\w-]+(?:,\s*[\w-]+)*$", re.IGNORECASE)
 _STAMPS = frozenset({"resultType", "ttlMs", "cacheScope", "_meta"})
 _RESULT_FIELDS: Mapping[str, frozenset[str]] = {
     "tools": frozenset({"nextCursor"}),

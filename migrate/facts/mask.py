@@ -14,9 +14,12 @@ from ..source import Source
 
 # def f[T: int](...), class A[T](...), type X[T] = ...: the bracket after the name goes.
 _GENERIC = re.compile(rb"^([ \t]*(?:async[ \t]+def|def|class)[ \t]+\w+[ \t]*)(\[[^\[\]\n]*(?:\[[^\[\]\n]*\][^\[\]\n]*)*\])", re.MULTILINE)
-_TYPE_ALIAS = re.compile(rb"^([ \t]*)(type[ \t]+)(\w+)([ \t]*)(\[[^\n=]*\])?([ \t]*=)", re.MULTILINE)
+_TYPE_ALIAS = re.compile(rb"^([ \t]*)(type[ \t]+)(\w+)([ \t]*)(?:(\[[^\n=]*\])([ \t]*))?=", re.MULTILINE)
 _FSTRING_START = re.compile(rb"(?<![\w])([rR]?[fFtT][rR]?)('''|\"\"\"|'|\")")
-_EXCEPT_WITHOUT_PARENTHESES = re.compile(rb"^([ \t]*except[ \t]+)([\w.]+[ \t]*,[^:\n(]*?)([ \t]*:)", re.MULTILINE)
+_EXCEPT_WITHOUT_PARENTHESES = re.compile(rb"^([ \t]*except[ \t]+)([\w.]+[ \t]*,[^:\n(]*)(:)", re.MULTILINE)
+
+# How often the text is read to its end, at most, for f-strings that never close.
+_MOST_READ = 4
 
 
 def parse(source: Source) -> tuple[ast.Module, bool]:
@@ -43,7 +46,10 @@ def _masked(data: bytes) -> list[bytes]:
     masked = _GENERIC.sub(lambda found: found[1] + b" " * len(found[2]), data)
     # `type X = ...` becomes `0; X = ...`.
     masked = _TYPE_ALIAS.sub(
-        lambda found: found[1] + b"0;".ljust(len(found[2])) + found[3] + found[4] + b" " * len(found[5] or b"") + found[6], masked
+        lambda found: b"".join(
+            [found[1], b"0;".ljust(len(found[2])), found[3], found[4], b" " * len(found[5] or b""), found[6] or b"", b"="]
+        ),
+        masked,
     )
     masked = _EXCEPT_WITHOUT_PARENTHESES.sub(_parenthesised, masked)
     return [masked, _without_fstrings(masked)]
@@ -57,9 +63,10 @@ def _parenthesised(found: re.Match[bytes]) -> bytes:
 def _without_fstrings(data: bytes) -> bytes:
     """Every f-string that this interpreter refuses becomes a plain string of spaces of the same length."""
     out = bytearray(data)
-    at = 0
-    while (found := _FSTRING_START.search(data, at)) is not None:
+    at = read = 0
+    while (found := _FSTRING_START.search(data, at)) is not None and read <= _MOST_READ * len(data):
         end = _fstring_end(data, found.end(), found[2])
+        read += (len(data) if end is None else end) - found.end()
         if end is None:
             at = found.end()
             continue

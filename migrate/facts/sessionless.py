@@ -82,6 +82,11 @@ class Sessionless:
 
     _fleeting: dict[Place, frozenset[ast.AST]] = field(default_factory=dict)
     _made: dict[Place, frozenset[ast.AST]] = field(default_factory=dict)  # what makes a session for a request without one
+    _looped: dict[Place, frozenset[ast.AST]] = field(default_factory=dict)  # what is inside of a loop
+    # What was said of an expression, for as long as the parameters and attributes that it went by grow no further: names lead back
+    # to each other, and without it half of the time of such a server went into the same few questions.
+    _said: dict[tuple[ast.expr, Place, int], bool] = field(default_factory=dict)
+    _grown: int = 0
 
     def __post_init__(self) -> None:
         self._gone = frozenset(place for unit in {p.unit for p in self.inside} for place in self._removed(unit))
@@ -311,7 +316,16 @@ class Sessionless:
         """Whether an expression is None, or fails, where no session is named."""
         if node is None or depth > _MAX_DEPTH:
             return False
-        depth += 1
+        grown = len(self._absent) + len(self._held) + len(self.inside)
+        if grown != self._grown:
+            self._said.clear()
+            self._grown = grown
+        question = node, place, depth
+        if question not in self._said:
+            self._said[question] = self._judge(node, place, depth + 1)
+        return self._said[question]
+
+    def _judge(self, node: ast.expr, place: Place, depth: int) -> bool:
         match node:
             case ast.Constant(value=None | ""):
                 return True
@@ -361,7 +375,7 @@ class Sessionless:
                 given = next((target for name, target in depends(self.code, around) if name == node.id), None)
                 return given is not None and given != around and self.only_gives(given)
             # What it is given further down is for what comes then.
-            every = around != place or all(n.lineno < node.lineno for n in stored) or _is_in_loop(node, around)
+            every = around != place or all(n.lineno < node.lineno for n in stored) or node in self._in_loops(around)
             before = stored if every else [n for n in stored if n.lineno < node.lineno]
             if any(around.unit.module.parents[n] in self.fresh for n in before):
                 return False
@@ -398,6 +412,12 @@ class Sessionless:
                     made.update(n for statement in node.body for n in descend(statement))
             self._made[place] = frozenset(made)
         return self._made[place]
+
+    def _in_loops(self, place: Place) -> frozenset[ast.AST]:
+        if place not in self._looped:
+            loops = (*place.of(ast.For), *place.of(ast.AsyncFor), *place.of(ast.While))
+            self._looped[place] = frozenset(n for loop in loops for n in descend(loop) if n is not loop)
+        return self._looped[place]
 
     def _stores(self, place: Place) -> dict[str, list[ast.Name]]:
         """Where the names of a function are given something."""
@@ -695,10 +715,6 @@ def _value_of(node: ast.Name, place: Place) -> ast.expr | None:
         case ast.Assign(targets=[goal], value=value) | ast.AnnAssign(target=goal, value=value) | ast.NamedExpr(target=goal, value=value):
             return value if goal is node else None
     return None
-
-
-def _is_in_loop(node: ast.AST, place: Place) -> bool:
-    return any(isinstance(around, ast.For | ast.AsyncFor | ast.While) for around in place.unit.module.ancestors(node))
 
 
 def _refusal(around: ast.If, seen: bool) -> Iterable[ast.stmt]:

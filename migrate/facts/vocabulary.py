@@ -174,6 +174,7 @@ _DATED = re.compile(rb"20\d\d-\d\d-\d\d")
 _SDK = re.compile(
     rb"mcp(?:(?<=[ \t]mcp)(?:_types)?\b|(?<=[\"']mcp)\.(?:client|server|shared|types)\b|(?<=[ \t]fastmcp)\b|(?<=[\"']fastmcp)\.[a-zA-Z])"
 )
+_MARGIN = 500  # bytes that an import may be indented by
 _STANDALONE = re.compile(rb"mcp(?:(?<=[ \t]fastmcp)\b|(?<=[\"']fastmcp)\.[a-zA-Z])")
 
 
@@ -192,7 +193,9 @@ def _imports(data: bytes, names: re.Pattern[bytes]) -> bool:
         start = found.start() - 4 if data[found.start() - 4 : found.start()] == b"fast" else found.start()
         if data[start - 1 : start] in (b'"', b"'"):
             return True
-        if data[data.rfind(b"\n", 0, start) + 1 : start].split() in ([b"from"], [b"import"]):
+        # Of a line without end, only what may be its beginning.
+        head = data[max(0, start - _MARGIN) : start].rpartition(b"\n")[2]
+        if len(head) < _MARGIN and head.split() in ([b"from"], [b"import"]):
             return True
     return False
 

@@ -65,6 +65,12 @@ class Walk:
             return constant if constant.__class__ is str or constant.__class__ is int else self.names.value(node, self._owner)
         return self.names.value(node, self._owner, self._local)
 
+    def _about(self, node: ast.expr) -> str:
+        """The text of what is compared; a local name that holds what a message says under `method` says so, whatever it is called."""
+        text = ast.unparse(node)
+        held = self._local.get(text) if isinstance(node, ast.Name) and self._local else None
+        return f"{text}.method" if held is not None and _is_method(held) else text
+
     def _called(self, node: ast.Call) -> str:
         function = node.func
         return function.attr if isinstance(function, ast.Attribute) else function.id if isinstance(function, ast.Name) else ""
@@ -87,3 +93,12 @@ class Walk:
 
     def _block(self, body: list[ast.stmt]) -> Span:
         return Span(self._span(body[0]).start, self._span(body[-1]).end)
+
+
+def _is_method(value: ast.expr) -> bool:
+    match value:
+        case ast.Call(func=ast.Attribute(attr="get"), args=[ast.Constant(value=key), *_]) | ast.Subscript(slice=ast.Constant(value=key)):
+            return bool(key == "method")
+        case ast.BoolOp(op=ast.Or(), values=[first, *_]):
+            return _is_method(first)
+    return False

@@ -40,12 +40,11 @@ _LISTED = re.compile(
     r"""(?P<open>["'])pip[0-9.]*(?P=open)\s*,\s*(?P=open)install(?P=open)(?P<rest>(?:\s*,\s*(?P=open)[^"'\n]*(?P=open))*)"""
 )
 # The environment that `fastmcp run` makes for a server.
-_ASKED = re.compile(r"""(?P<open>")dependencies"\s*:\s*\[(?P<rest>[^\]]*)\]""")
+_ASKED = re.compile(r"""(?P<open>")dependencies"\s*:\s*\[(?P<rest>(?:[^\[\]"]|"[^"\n]*")*)\]""")
 _STRING = re.compile(r"""(?P<open>["'])(?P<text>[^"'\n]*)(?P=open)""")
 _CLI = re.compile(r"(?<![\w./=\"'\[-])(?:uv run |uvx --from \S+ |uv run --with \S+ )?mcp (?P<word>dev|install|run)\b(?=[ \t]+[\w./$<{])")
 _FASTMCP = re.compile(r"(?<![\w./=\"'\[-])fastmcp (?P<word>dev|tasks)\b(?=[ \t]+(?!inspector\b|apps\b)[\w./$<{])(?!.*\b(?:is|are|was)\b)")
 _VARIABLE = re.compile(r"(?<![A-Za-z0-9_])FASTMCP_[A-Z][A-Z_]*")
-_COMMENT = re.compile(r"[ \t]*#")
 
 
 def read(text: str, name: str) -> Iterator[Fact]:
@@ -75,11 +74,15 @@ def variables(text: str) -> Iterator[Remark]:
 
 
 def _commands(text: str, offset: Offsets, name: str) -> Iterator[Requirement]:
+    walked = 0
     for command in _INSTALLERS.finditer(text):
+        if command.start() < walked:  # a word of the command before, whose words have all been looked at
+            continue
         words = " ".join(command["command"].split())
         runs = words in _RUNNERS
         taken = wanted = False
         for word in _words(text, command.end()):
+            walked = walked if runs else word.end()
             spelled = word["quoted"] if word["quoted"] is not None else word["bare"]
             if taken or spelled.startswith("-"):
                 # A runner's options may each name one more; an installer's take a file or an address.

@@ -40,8 +40,13 @@ def read_environment(text: str) -> Iterator[Fact]:
 def read_hooks(text: str) -> Iterator[Fact]:
     """What the hooks of pre-commit install beside themselves."""
     todo = [_root(text)]
+    seen: set[int] = set()
     while todo:
         node = todo.pop()
+        # Behind aliases a node may be met again and again, also inside of itself.
+        if id(node) in seen:
+            continue
+        seen.add(id(node))
         if isinstance(node, yaml.MappingNode):
             for key, value in _pairs(node):
                 if key == "additional_dependencies" and isinstance(value, yaml.SequenceNode):

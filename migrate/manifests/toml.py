@@ -6,15 +6,11 @@ Neither `tomllib` nor tomlkit tells where a value stands, and a file that is ren
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
+from .. import tables
 
 _BLANK = re.compile(r"(?:[ \t\r\n]|#[^\n]*)*")
 _SPACE = re.compile(r"[ \t]*")
@@ -42,9 +38,9 @@ class Item:
 def items(text: str) -> list[Item]:
     """Every value of the file, in order. Positions count characters. Raises Unread."""
     try:
-        document = tomllib.loads(text)
+        document = tables.loads(text)
         found = list(_Scanner(text).document())
-    except (tomllib.TOMLDecodeError, IndexError, RecursionError) as error:
+    except (ValueError, IndexError, RecursionError) as error:
         raise Unread(str(error)) from error
     for item in found:
         value = _at(document, item.path)

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from .model import Place, Report, visible
+from .model import Place, Report, coded, visible
 from .text import count, some
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def _opening(chosen: Sequence[tuple[Section, Sequence[str]]], report: Report) ->
 def _here(section: Section, paths: Sequence[str], report: Report) -> Iterator[str]:
     if not paths:
         return
-    yield f"> In this project: {some(f'`{path}`' for path in paths)}."
+    yield f"> In this project: {some(map(coded, paths))}."
     places = [place for place in report.places if section.covers(place.rule) and place.path in paths]
     if places:
         counted = Counter(f"{place.rule} `{place.name}`" for place in places)

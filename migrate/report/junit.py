@@ -8,6 +8,8 @@ from xml.etree import ElementTree as xml
 from ..rule import Severity
 from .model import Place, Report, visible
 
+_WIDEST = 1000
+
 
 def render(report: Report) -> str:
     """The findings that make a run fail as failures, the others as skipped; a file of MCP code without any passes.
@@ -38,7 +40,8 @@ def _add(suite: xml.Element, place: Place, fail_on: Severity | None) -> None:
         xml.SubElement(case, "skipped", message=message)
         return
     failure = xml.SubElement(case, "failure", type=place.severity.word, message=message)
-    code = "".join(f"\n  {visible(line)}" for line in place.lines)
+    first = max(0, place.column - _WIDEST // 2)  # of a longer line, what is around the finding
+    code = "".join(f"\n  {visible(line if len(line) <= _WIDEST else line[first : first + _WIDEST])}" for line in place.lines)
     failure.text = f"{visible(place.spot)}{code}\n{place.remedy}"
 
 

@@ -5,6 +5,7 @@ The only place that turns spans into positions.
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -170,6 +171,14 @@ def visible(text: str) -> str:
     if text.isprintable():
         return text
     return "".join(_visible(char) for char in text)
+
+
+def coded(text: str) -> str:
+    """Text as code in Markdown, whatever it holds: the marks around it are longer than any inside."""
+    text = visible(text)
+    marks = "`" * (max(map(len, re.findall("`+", text)), default=0) + 1)
+    pad = " " if text[:1] == "`" or text[-1:] == "`" else ""
+    return f"{marks}{pad}{text}{pad}{marks}"
 
 
 def _place(finding: Finding, fingerprint: str, source: Source | None, show: Callable[[str], str]) -> Place:

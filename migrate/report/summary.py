@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from ..rule import Applicability, Era, Group, Severity
-from .model import Place, Report, visible
+from .model import Place, Report, coded, visible
 from .text import count
 
 # A pull request takes 65,536 characters on the usual hosts; what is left may be more than that.
@@ -147,7 +147,7 @@ def _commits(summary: Summary) -> Iterator[str]:
 def _packages(summary: Summary) -> Iterator[str]:
     yield from ("", "## Packages", "", "| package | era | files changed | fixes | findings left |", "| --- | --- | ---: | ---: | ---: |")
     for folder, era, changed, made, left in summary.packages:
-        yield f"| `{_cell(folder or '.')}` | {era.value} | {changed} | {made} | {left} |"
+        yield f"| {_cell(coded(folder or '.'))} | {era.value} | {changed} | {made} | {left} |"
 
 
 def _left(summary: Summary) -> Iterator[str]:
@@ -181,7 +181,7 @@ def _place(place: Place, summary: Summary) -> str:
         out = f"`{command}` does it"
     not_fixed = f" (not fixed: {visible(reason)})" if reason else ""
     way_out = f" Way out: {visible(out).rstrip('.')}." if out else ""
-    return f"- [ ] `{visible(place.line_of)}` {place.rule} {place.name}: {visible(place.message)}.{not_fixed}{way_out}"
+    return f"- [ ] {coded(place.line_of)} {place.rule} {place.name}: {visible(place.message)}.{not_fixed}{way_out}"
 
 
 def _fine(summary: Summary) -> Iterator[str]:
@@ -210,7 +210,7 @@ def _proof(summary: Summary) -> Iterator[str]:
     yield from ("", "## Proof", "")
     served = [proof for proof in summary.proofs if proof.serves]
     for proof in served:
-        where = f" of `{_cell(proof.folder)}`" if proof.folder else ""
+        where = f" of {_cell(coded(proof.folder))}" if proof.folder else ""
         options = [*proof.options, *(["--era modern"] if proof.era is Era.MODERN else []), f"--against {against}"]
         if proof.older:
             options.append(f'--against-command "<the same, with the Python of an environment that has {proof.older}>"')
@@ -222,7 +222,7 @@ def _proof(summary: Summary) -> Iterator[str]:
         yield "Not verified with a running server yet."
     for proof in summary.proofs:
         if proof.asks:
-            what = f"`{_cell(proof.folder)}` asks servers" if proof.folder else "This code asks servers"
+            what = f"{_cell(coded(proof.folder))} asks servers" if proof.folder else "This code asks servers"
             yield from ("", f"{what}: its own tests prove that, run against a server of each era; `verify` runs servers only.")
     if not summary.proofs:
         yield "Nothing here speaks MCP; your tests are the proof."
@@ -250,7 +250,7 @@ def _undo(summary: Summary) -> Iterator[str]:
 
 def _some(paths: Sequence[str], most: int = _SOME) -> str:
     more = f" and {len(paths) - most} more" if len(paths) > most else ""
-    return ", ".join(f"`{_cell(path)}`" for path in paths[:most]) + more
+    return ", ".join(_cell(coded(path)) for path in paths[:most]) + more
 
 
 def _cell(text: str) -> str:

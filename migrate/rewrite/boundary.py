@@ -310,11 +310,11 @@ class _Wire:
             names = [f'"{name}"' for name in _families(self.hook.methods)]
             flat = f"{{{', '.join(names)}}}" if names else "()"
             if len(flat) > 80:
-                flat = "{\n" + "".join(f"    {name},\n" for name in names) + "}"
+                flat = "{\n" + "".join(f"{self.step}{name},\n" for name in names) + "}"
             arguments.append(f"methods={flat}")
         if self.era is Era.MODERN:
             arguments.append("legacy=False")
-        return call("Stateless", arguments)
+        return call("Stateless", arguments, self.step)
 
     def _text(self, spelling: Spelling) -> str:
         """The expression as it stands at the left margin, its local names replaced."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from ..source import Span
@@ -11,9 +10,6 @@ from .edits import Edit
 from .lazy import cst
 from .lines import line_start, next_line
 from .tree import Tree
-
-# The comment at the end of the line of an argument.
-_REMARK = re.compile(rb"[ \t]*,[ \t]*#[^\r\n]*")
 
 
 def at(tree: Tree, span: Span) -> cst.Call | None:

@@ -99,7 +99,7 @@ def without_session(fact: Fact, tree: Tree) -> Iterator[Edit]:
             # What nobody else sets would be missing where it is read.
             if (
                 tree.span(value).contains(fact.span)
-                and len(re.findall(rf"{re.escape(tree.text(kept))}(: [^=\n]+)? = ", tree.source.text)) > 1
+                and len(re.findall(rf"{re.escape(tree.text(kept))}(: [^=\n]{{1,200}})? = ", tree.source.text)) > 1
             ):
                 yield from cut.statement(tree, _alone(tree, line))
 

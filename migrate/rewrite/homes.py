@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import os
 import re
 from collections.abc import Collection, Iterable, Iterator
 from pathlib import PurePosixPath
@@ -79,7 +80,8 @@ def imported(ctx: Context, folder: str, name: str, at: Span) -> Iterator[Edit | 
         yield Import(before, name) if before else Import(name, "")
         return
     plain = f"from {before} import {name}" if before else f"import {name}"
-    text = f"try:\n    {plain}\nexcept ImportError:  # run by its path\n    import {name}\n" if either else f"{plain}\n"
+    step = lines.step_of(module)
+    text = f"try:\n{step}{plain}\nexcept ImportError:  # run by its path\n{step}import {name}\n" if either else f"{plain}\n"
     gap = "\n" if either and anchor is None else ""
     yield lines.below(module, after, gap + text)
 
@@ -154,7 +156,8 @@ def _namespace(ctx: Context, path: str, packages: Collection[str]) -> str:
     if above is None:
         return ""
     dotted = ".".join(folder.parts[len(PurePosixPath(_top(f"{above}/_", packages)).parent.parts) :])
-    name = re.compile(rf"\b{re.escape(dotted)}(?:\.|\s+import\s+(?:\w+,\s*)*){PurePosixPath(path).stem}\b".encode())
+    stem = re.escape(PurePosixPath(path).stem)
+    name = re.compile(os.fsencode(rf"\b{re.escape(dotted)}(?:\.|\s+import\s+(?:\w+,\s*)*){stem}\b"))
     return dotted if any(name.search(file.source.utf8) for other, file in ctx.project.files.items() if other != path) else ""
 
 
@@ -163,7 +166,7 @@ def _is_part(ctx: Context, path: str) -> bool:
     if any(isinstance(node, ast.Compare) and isinstance(node.left, ast.Name) and node.left.id == "__name__" for node in ctx.module.nodes):
         return False
     name, package = PurePosixPath(path).stem, PurePosixPath(path).parent.name
-    spellings = (f".{name} import".encode(), f"from . import {name}".encode(), f"{package}.{name}".encode())
+    spellings = [os.fsencode(text) for text in (f".{name} import", f"from . import {name}", f"{package}.{name}")]
     return any(one in ctx.project.files[other].source.utf8 for other in ctx.project.importers(path) for one in spellings)
 
 

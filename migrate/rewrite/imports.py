@@ -278,9 +278,9 @@ def guard(tree: Tree, needs: Iterable[tuple[tuple[str, str], tuple[str, str], st
     held = next((block for block in reversed(blocks) if tree.span(block.node).end <= first), None)
     if held is not None:
         span = tree.span(held.node)
-        yield Edit(Span(span.start, span.end), written([*held.names, *missing], newline).removesuffix(newline))
+        yield Edit(Span(span.start, span.end), written([*held.names, *missing], newline, tree.module.default_indent).removesuffix(newline))
         return
-    text = written(missing, newline)
+    text = written(missing, newline, tree.module.default_indent)
     run = _last_run(tree, first)
     if run is None:
         yield from _opening(tree, text)
@@ -292,13 +292,13 @@ def guard(tree: Tree, needs: Iterable[tuple[tuple[str, str], tuple[str, str], st
     yield Edit(Span(end, end), opening + newline + text + closing)
 
 
-def written(needs: Iterable[tuple[tuple[str, str], tuple[str, str], str]], newline: str, indent: str = "") -> str:
-    """A guard that imports these names, the newer release first, with its lines as isort has them."""
+def written(needs: Iterable[tuple[tuple[str, str], tuple[str, str], str]], newline: str, step: str, indent: str = "") -> str:
+    """A guard that imports these names, the newer release first, with its lines as isort has them; `step` is one level of indentation."""
     needs = list(needs)
     newer = _lines(sorted({(*new, local) for new, _, local in needs}))
     older = _lines(sorted({(*old, local) for _, old, local in needs}))
     release = "fastmcp 3" if all(old[0].partition(".")[0] == "fastmcp" for _, old, _ in needs) else "mcp 1"
-    lines = ["try:", *(f"    {line}" for line in newer), f"except ImportError:  # {release}", *(f"    {line}" for line in older)]
+    lines = ["try:", *(f"{step}{line}" for line in newer), f"except ImportError:  # {release}", *(f"{step}{line}" for line in older)]
     return "".join(f"{indent}{line}{newline}" for line in lines)
 
 

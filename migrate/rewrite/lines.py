@@ -29,6 +29,13 @@ class Spanned(Protocol):
     def span(self, node: ast.expr | ast.stmt) -> Span: ...
 
 
+class Parsed(Spanned, Protocol):
+    """Such a module with its statements."""
+
+    @property
+    def tree(self) -> ast.Module: ...
+
+
 def line_start(source: Source, offset: int) -> int:
     """The offset at which the line of an offset begins."""
     return source.line_starts[bisect_right(source.line_starts, offset) - 1]
@@ -59,7 +66,7 @@ def indent_of(source: Source, offset: int) -> str:
     return text[: len(text) - len(text.lstrip())]
 
 
-def step_of(module: Module) -> str:
+def step_of(module: Parsed) -> str:
     """One level of indentation, as this file has it."""
     for node in descend(module.tree):
         if isinstance(node, Def | ast.ClassDef | ast.If | ast.For | ast.While | ast.Try | ast.With) and node.body[0].lineno > node.lineno:
@@ -155,16 +162,16 @@ def moved(module: Module, node: ast.expr) -> str | None:
     return (
         made
         if isinstance(node, ast.Dict | ast.List | ast.Call | ast.Set | ast.DictComp | ast.ListComp | ast.SetComp)
-        else f"(\n    {textwrap.indent(textwrap.dedent(made), '    ').strip()}\n)"
+        else f"(\n{textwrap.indent(textwrap.dedent(made).strip(), step_of(module))}\n)"
     )
 
 
-def call(name: str, arguments: list[str]) -> str:
-    """A call, on one line if it fits."""
+def call(name: str, arguments: list[str], step: str) -> str:
+    """A call, on one line if it fits; `step` is one level of indentation."""
     flat = f"{name}({', '.join(arguments)})"
     if len(flat) <= WIDTH and "\n" not in flat:
         return flat
-    return f"{name}(\n" + "".join(textwrap.indent(argument, "    ") + ",\n" for argument in arguments) + ")"
+    return f"{name}(\n" + "".join(textwrap.indent(argument, step) + ",\n" for argument in arguments) + ")"
 
 
 def opening_brace(source: Source, at: int) -> str:

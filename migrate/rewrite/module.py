@@ -180,7 +180,7 @@ def compat(parts: Collection[str], newline: str = "\n") -> str:
     """The text of the module beside code that has to run with both releases of the SDK, with these parts."""
     text = "\n".join(written.lines(written.source(COMPAT_MODULE), parts))
     names = [part for part in COMPAT_PARTS if part in parts]
-    text = re.sub(r"\n{3,}(?=MCP_1)", "\n\n", written.without_unused_imports(text))
+    text = re.sub(r"(?<!\n)\n{3,}(?=MCP_1)", "\n\n", written.without_unused_imports(text))
     return written.seal(text, _COMPAT_ORIGIN.format(version=__version__), names, newline)
 
 

@@ -139,7 +139,7 @@ def kept(
         local = move.alias.asname or move.alias.name
         lines.append(f"from {move.module} import {move.name}{'' if local == move.name else f' as {local}'}")
     needs = [((need.new.module, need.new.name), (need.old.module, need.old.name), need.local) for _, need in guarded]
-    text = imports.written(needs, newline, indent).removesuffix(newline)
+    text = imports.written(needs, newline, tree.module.default_indent, indent).removesuffix(newline)
     yield Edit(module.span(statement), "".join(f"{line}{newline}{indent}" for line in lines) + text[len(indent) :])
 
 

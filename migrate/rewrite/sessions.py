@@ -29,7 +29,7 @@ from .lines import deeper, indent_of, step_of
 from .tree import Tree
 
 _GONE = frozenset({"GET", "DELETE", "HEAD"})
-_LISTED = re.compile(r"(?<=[\"'])mcp-session-id\s*,\s*|\s*,\s*mcp-session-id(?![\w-])", re.IGNORECASE)
+_LISTED = re.compile(r"(?<=[\"'])mcp-session-id\s*,\s*|(?<!\s)\s*,\s*mcp-session-id(?![\w-])", re.IGNORECASE)
 _EMPTY = frozenset({"{}", "None", "dict()", "[]", "()"})
 
 

@@ -13,6 +13,7 @@ from .types import OWN, ClassOf, members
 if TYPE_CHECKING:
     from .program import Program
 
+_MAX_BASES = 50  # classes that stand above each other
 _RAISES = frozenset({"raises", "assertRaises", "assertRaisesRegex", "suppress", "assertRaisesRegexp"})
 _ALL = frozenset({"Exception", "BaseException"})
 _OWN = frozenset({"ToolError", "ResourceError", "MCPError", "McpError", "MCPServerError", "FastMCPError"})
@@ -29,8 +30,12 @@ def builtin(node: ast.expr, module: Module, program: Program) -> str:
     return ""
 
 
-def expected_class(node: ast.expr, module: Module, program: Program) -> tuple[str, ...]:
-    """The names by which an exception class can be caught, nearest first: its own and those of its bases."""
+def expected_class(node: ast.expr, module: Module, program: Program, seen: set[str] | None = None) -> tuple[str, ...]:
+    """The names by which an exception class can be caught, nearest first: its own and those of its bases.
+
+    `seen` are the classes that it was asked of on the way: bases may go round in a circle, or meet again and again.
+    """
+    seen = set() if seen is None else seen
     name = builtin(node, module, program)
     if name:
         return tuple(base.__name__ for base in getattr(builtins, name).__mro__ if base is not object)
@@ -38,12 +43,13 @@ def expected_class(node: ast.expr, module: Module, program: Program) -> tuple[st
     for one in members(program.type(node, module)):
         if isinstance(one, ClassOf):
             found.append(one.name.rpartition(".")[2].rpartition(OWN)[2])
-            if OWN in one.name:
+            if OWN in one.name and one.name not in seen and len(seen) < _MAX_BASES:
+                seen.add(one.name)
                 path, _, qualified = one.name.partition(OWN)
                 inner = program.module_at(path)
                 defined = inner.defined.get(qualified)
                 for base in defined.bases if isinstance(defined, ast.ClassDef) else ():
-                    found += expected_class(base, inner, program)
+                    found += expected_class(base, inner, program, seen)
             elif one.name.startswith("mcp."):
                 found += ["Exception", "BaseException"]
     return tuple(found) or (ast.unparse(node).rpartition(".")[2],)

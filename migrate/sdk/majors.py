@@ -7,6 +7,7 @@ told what was meant.
 from __future__ import annotations
 
 import ast
+import os
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
@@ -264,7 +265,8 @@ def _decorates(node: ast.Call, module: Module) -> bool:
 def _sides(program: Program, decided: Mapping[str, Major]) -> set[str]:
     """The files for one major that a guard chooses in place of files for the other one, and what only these import."""
     written = {path: OLD if major is Major.ONE else NEW for path, major in decided.items() if major in (Major.ONE, Major.TWO)}
-    stems = [re.escape(path.removesuffix("/__init__.py").rpartition("/")[2].removesuffix(".py").encode()) for path in written]
+    names = [path.removesuffix("/__init__.py").rpartition("/")[2].removesuffix(".py") for path in written]
+    stems = [re.escape(os.fsencode(name)) for name in names]
     named = re.compile(rb"\b(?:%s)\b" % b"|".join(sorted({*stems})))
 
     @cache

@@ -72,5 +72,5 @@ def _asked(module: Module, other: FileFacts) -> Iterator[str]:
             if target == module.name:
                 yield from re.findall(rf"\b{re.escape(local)}\.(\w+)", other.source.text)
     last = module.name.rpartition(".")[2]
-    if last and re.search(rf"^\s*from\s+[.\w]*\b{re.escape(last)}\s+import\s*\*", other.source.text, re.MULTILINE):
+    if last and re.search(rf"^[ \t]*from[ \t]+[.\w]*\b{re.escape(last)}[ \t]+import[ \t]*\*", other.source.text, re.MULTILINE):
         yield from _WORD.findall(other.source.text)

@@ -12,6 +12,7 @@ from .modules import Def, How, Module
 from .types import ADAPTER, OWN, URI, ClassOf, Function, Instance, Known, ModuleOf, is_open, members
 from .vocabulary import FIELDS, NEAR, OF_COMPONENTS, ONLY, STANDALONE, WANTED, WANTED_OF_STANDALONE
 
+_MAX_BASES = 50  # classes that stand above each other
 _DOTTED = re.compile(r"(fast)?mcp(\.[A-Za-z_]\w*)+")
 _REFLECTION = frozenset({"getattr", "hasattr", "setattr", "delattr"})
 UNKNOWN = "?"
@@ -61,6 +62,8 @@ class Symbols:
         self.decorated = {node.name for node in functions if isinstance(node, Def) and node.decorator_list}
         self.decorated.update(self.imported if self.api.standalone else ())
         # Classes with bases: one of these may be the SDK's.
+        self._above: set[str] = set()  # the classes that a question about what is inherited has come by
+        self._depth = 0
         self.derived = {node.name for node in module.of(ast.ClassDef) if isinstance(node, ast.ClassDef) and node.bases}
         self.roots = {name for name, targets in self.imported.items() if any(map(self._is_known, targets))}
         self.roots.update(name for star in module.stars if self.api.is_module(star) for name in self.api.names(star))
@@ -219,6 +222,20 @@ class Symbols:
 
     def _inherited(self, name: str, attr: str) -> str | None:
         """The SDK class from which a class of the project has an attribute that it does not define itself."""
+        outermost = not self._above
+        # Each class once: bases may go round in a circle, or meet again and again.
+        if name in self._above or self._depth == _MAX_BASES:
+            return None
+        self._above.add(name)
+        self._depth += 1
+        try:
+            return self._inherited_of(name, attr)
+        finally:
+            self._depth -= 1
+            if outermost:
+                self._above.clear()
+
+    def _inherited_of(self, name: str, attr: str) -> str | None:
         path, _, qualified = name.partition(OWN)
         module = self.inference.world.module_at(path)
         node = module.defined.get(qualified)

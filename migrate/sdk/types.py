@@ -57,7 +57,7 @@ URL = "pydantic.networks.AnyUrl"
 ADAPTER = "pydantic.type_adapter.TypeAdapter"
 URI = "mcp.types.Uri"
 """What the fields hold that were an `AnyUrl`, and are text now."""
-_TOKEN = re.compile(r"\s*([\w.]+|\[|\]|,|\||\.\.\.)")
+_TOKEN = re.compile(r"([\w.]+|\[|\]|,|\||\.\.\.)")
 
 
 def either(items: Iterable[Known | None]) -> Known | None:

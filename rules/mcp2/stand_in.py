@@ -12,9 +12,9 @@ from ...sdk.modules import Def, Module
 from ...sdk.symbols import REPLACED
 from ...sdk.types import OWN, Function, Instance, Known, members
 
-_WORDS = re.compile(
-    rb"\bdef\s+(\w+)\s*\(([^)]*\b\w*(?:FastMCP|MCPServer|Context|ClientSession|ServerSession|Server|RequestContext)\b[^)]*)\)"
-)
+_DEF = re.compile(rb"\bdef\s+(\w+)\s*\(")
+_LONGEST = 2000  # bytes of parameters
+_WORDS = re.compile(rb"(?:FastMCP|MCPServer|Context|ClientSession|ServerSession|Server|RequestContext)\b")
 _NAMESPACE = "SimpleNamespace"
 
 
@@ -43,8 +43,13 @@ def _takers(ctx: Context) -> frozenset[str]:
     """The names of the project's functions that seem to take an object of the SDK."""
     found = ctx.sdk.memo.get("stand_in")
     if not isinstance(found, frozenset):
-        files = ctx.sdk.files.values()
-        found = frozenset(match[1].decode() for file in files for match in _WORDS.finditer(file.source.utf8))
+        texts = [file.source.utf8 for file in ctx.sdk.files.values()]
+        found = frozenset(
+            one[1].decode()
+            for text in texts
+            for one in _DEF.finditer(text)
+            if _WORDS.search(text[one.end() : one.end() + _LONGEST].partition(b")")[0])
+        )
         ctx.sdk.memo["stand_in"] = found
     return found
 
