@@ -7,7 +7,7 @@ import re
 import sys
 from pathlib import Path
 
-_UNREACHABLE = re.compile(r"connection|max retries|timed? ?out|resolve|name or service|proxy|unreachable|service unavailable", re.IGNORECASE)
+_UNREACHABLE = re.compile(r"connection|max retries|timed? ?out|resolve|name or service|proxy|unreachable|unavailable", re.IGNORECASE)
 
 
 def told(report: Path, status: int, said: str) -> tuple[int, list[str]]:

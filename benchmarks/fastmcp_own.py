@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 _WORDS = re.compile(r"list of tools\.result\.tools\[([^]]+)\]\.title: nothing -> (\".*\")")
@@ -16,8 +16,8 @@ _CUT = re.compile(
     r"(list of (?:tools|prompts)\.result\.(?:tools|prompts)\[[^]]+\]|\[\"prompt\", .*\]: result)\.description: (.*)", re.DOTALL
 )
 _PARAMETER = re.compile(
-    r"(list of (?:tools|prompts)\.result\.(?:tools|prompts)\[[^]]+\])"
-    r"\.(?:inputSchema\.properties\.[\w-]+|arguments\[[^]]+\])\.description: nothing -> \".*\"",
+    r"(list of (?:tools|prompts)\.result\.(?:tools|prompts)\[(?P<name>[^]]+)\])"
+    r"\.(?:inputSchema\.properties\.[\w-]+|arguments\[[^]]+\])\.description: nothing -> \"(?P<text>.*)\"",
     re.DOTALL,
 )
 _TEXT = re.compile(r"\[\"(?:read|call)\", .*\]: result\.contents?\[\d+\]\.text: (.*)", re.DOTALL)
@@ -76,6 +76,13 @@ _PRINTED = re.compile(
     r"or None\. Got list: \[\{).*(?P<ends> based on their output_schema\.)\" -> \"(?P=begins).*(?P=ends)\"",
     re.DOTALL,
 )
+# A prompt got the `Field(...)` that stands for a default, and prints it.
+_FIELD = re.compile(
+    r"\[\"prompt\", .*\]: result\.messages\[\d+\]\.content\.text: "
+    r"\"(?P<begins>.*)annotation=\w+ required=False default='(?P<default>[^']*)'(?: \w+='[^']*')*(?P<ends>.*)\""
+    r" -> \"(?P=begins)(?P=default)(?P=ends)\"",
+    re.DOTALL,
+)
 # Where an API could not be asked, the kind of failure is not told any more.
 _REQUEST = re.compile(
     r"\[\"call\", .*\]: result\.content\[0\]\.text: "
@@ -84,8 +91,12 @@ _REQUEST = re.compile(
 )
 
 
-def own(differs: Sequence[str]) -> Iterator[str]:
-    """Those of the differences that fastmcp 4 makes by itself."""
+def own(differs: Sequence[str], documented: Callable[[str], str] = lambda name: "") -> Iterator[str]:
+    """Those of the differences that fastmcp 4 makes by itself.
+
+    `documented` is asked for the docstrings of the functions that answer by a name: what they say of parameters is told also where the
+    description is given apart from them, and is not cut.
+    """
     cut = {found[1] for found in map(_CUT.fullmatch, differs) if found and _is_cut(found[2])}
     coded = {found[1] for found in map(_ERROR.fullmatch, differs) if found and found[3] == "code" and found[4] in _CODES[found[2]]}
     unchecked = {found[1] for found in map(_UNCHECKED.fullmatch, differs) if found}
@@ -101,9 +112,10 @@ def own(differs: Sequence[str]) -> Iterator[str]:
             or _UNKNOWN.fullmatch(difference)
             or _REQUEST.fullmatch(difference)
             or _PRINTED.fullmatch(difference)
+            or _FIELD.fullmatch(difference)
             or ((found := _UNCHECKED.fullmatch(difference) or _REFUSED.fullmatch(difference)) and found[1] in unchecked)
             or ((found := _CUT.fullmatch(difference)) and found[1] in cut)
-            or ((found := _PARAMETER.fullmatch(difference)) and found[1] in cut)
+            or ((found := _PARAMETER.fullmatch(difference)) and (found[1] in cut or _is_of(documented(found["name"]), found["text"])))
             or ((found := _TEXT.fullmatch(difference)) and _is_same_json(found[1]))
             or ((found := _ERROR.fullmatch(difference)) and _is_told_better(found, coded))
         ):
@@ -139,6 +151,19 @@ def _is_cut(change: str) -> bool:
     # Of a long text only the beginning is sure.
     old, new = (text.removesuffix('"').partition(" ... ")[0] for text in (before, after))
     return len(new) > 1 and (old.startswith(new) or new.startswith(old))
+
+
+def _is_of(docstring: str, told: str) -> bool:
+    """Whether a docstring holds this text, of which a long one lacks the middle."""
+    whole = _plain(json.dumps(docstring, ensure_ascii=False)[1:-1])
+    parts = told.split(" ... ")
+    # Where it was cut, half of what stands for the end of a line may be left.
+    return bool(docstring) and all(_plain(part[1:-1] if len(parts) > 1 else part) in whole for part in parts)
+
+
+def _plain(text: str) -> str:
+    """A text as JSON without blanks and ends of lines."""
+    return re.sub(r"\\n|\s|\\$", "", text)
 
 
 def _is_same_json(change: str) -> bool:

@@ -56,6 +56,7 @@ HOOKS = "MCP630"  # the rule that names what a server class overrides in vain
 WAITS = "MCP611"  # the rule that names state of a context that is not waited for
 DESCRIBED = "MCP632"  # the rule that names servers made of the description of an API, by a release with another parser
 BLOCKS = "MCP706"  # the rule that names packages which need the older release
+REACH, ALIKE = 4, 3  # how far a test is followed, and by names of how many definitions at most
 LIMITS = {"session": 300, "imports": 1500, "tests": 900}
 
 
@@ -83,6 +84,7 @@ class Plan:
     extras: str = ""  # of the SDK
     fastmcp: str = ""  # the release of the standalone package that the project is written for, where it uses that
     without: tuple[str, ...] = ()  # what is left out, as it needs the older release
+    unlisted: tuple[str, ...] = ()  # packages that only what is left out needs: they are taken out of `pyproject.toml`
     roots: tuple[str, ...] = (".",)  # where its imports start from
     files: Mapping[str, str] = field(default_factory=dict)
     env: Mapping[str, str] = field(default_factory=dict)
@@ -132,6 +134,7 @@ def _plan(told: Mapping[str, Any]) -> Plan:
         fastmcp=str(told.get("fastmcp", "")),
         extras=told.get("extras", ""),
         without=tuple(told.get("without", ())),
+        unlisted=tuple(told.get("unlisted", ())),
         roots=tuple(told.get("roots", (".",))),
         files=told.get("files", {}),
         first=told.get("first", ""),
@@ -183,6 +186,7 @@ class Bench:
             for name in plan.without:
                 left = project / name
                 shutil.rmtree(left) if left.is_dir() else left.unlink()
+            _unlist(project / "pyproject.toml", plan.unlisted)
         fixed = _copy(project, home / "fixed")
         self._fix(row, project, fixed)
         for part, measure in self._measures().items():
@@ -246,6 +250,7 @@ class Bench:
     def _sessions(self, row: dict[str, Any], project: Path, fixed: Path, plan: Plan) -> None:
         """b: the rewritten server answers as the untouched one did, to all clients."""
         row["sessions"] = []
+        docstrings = functools.partial(_docstrings, project)
         for number, way in enumerate(plan.ways):
             told: dict[str, Any] = {"how": way.recipe.how, "differs": {}}
             row["sessions"].append(told)
@@ -266,7 +271,7 @@ class Bench:
                 if _is_told(difference, row["announced"]) or (spoken and _is_spoken_of(difference, spoken, project))
             )
             told["own"] = {
-                client: sorted({*_own(differs, client), *(fastmcp_own.own(differs) if plan.fastmcp else ())})
+                client: sorted({*_own(differs, client), *(fastmcp_own.own(differs, docstrings) if plan.fastmcp else ())})
                 for client, differs in told["differs"].items()
             }
         if plan.ways and all(told.get("trouble") for told in row["sessions"]):
@@ -309,6 +314,8 @@ class Bench:
                 said = self._asked({**job, "url": f"http://127.0.0.1:{port}{way.recipe.path}"}, client)
         place = str(host.bin.parent)
         answer: dict[str, Any] = masked(said, lambda text: mask(text.replace(place, "ENVIRONMENT"), host))
+        if "version" in said.get("server", {}):  # which revision is spoken is no date that changes from run to run
+            answer["server"]["version"] = said["server"]["version"]
         # The steps are asked again, as they were.
         return {
             **answer,
@@ -510,13 +517,29 @@ def _answering(name: str, project: Path) -> Iterator[tuple[str, int, int]]:
             yield path, first, last
 
 
+def _docstrings(project: Path, name: str) -> str:
+    """What the functions that a client knows by this name say of themselves."""
+    found: list[str] = []
+    for path, first, last in _answering(name, project):
+        for node in ast.walk(ast.parse((project / path).read_bytes())):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and first <= node.lineno <= last:
+                found.append(ast.get_docstring(node) or "")
+    return "\n".join(found)
+
+
 def _own(differs: Sequence[str], client: str) -> Iterator[str]:
     """What version 2 of the SDK says otherwise of itself, also of a server that was moved by hand; a test of these benchmarks proves both.
 
-    To clients of the newer revision no error has the code 0, which is none; and a server that does not have a resource says so with
-    the code of the specification and the URI, to all clients.
+    To clients of the newer revision no error has the code 0, which is none, and of a prompt that a `MCPServer` does not have they are told
+    nothing; and a server that does not have a resource says so with the code of the specification and the URI, to all clients.
     """
     for difference in differs:
+        prompt = re.fullmatch(
+            r"(\[\"prompt\", \"(?P<name>[^\"]*)\", .*\]: )error\.message: \"Unknown prompt: (?P=name)\" -> \"Internal server error\"",
+            difference,
+        )
+        if client == "v2 modern" and prompt is not None and f"{prompt[1]}error.code: 0 -> -32603" in differs:
+            yield difference
         read = re.fullmatch(r"(\[\"read\", .*\]: )error\.(?:code: 0 -> -32602|data: nothing -> \{\"uri\": .*\})", difference)
         both = {f"{read[1]}error.code: 0 -> -32602"} < {one for one in differs if one.startswith(f"{read[1]}error.")} if read else False
         coded = client == "v2 modern" and re.search(r"error\.code: 0 -> -3260[23]$", difference)
@@ -527,7 +550,8 @@ def _own(differs: Sequence[str], client: str) -> Iterator[str]:
 def _failures(failed: Mapping[str, str], row: Mapping[str, Any], project: Path) -> dict[str, str]:
     """The findings that say why a test fails.
 
-    They stand in the test itself or where it failed, or in its file about what the error names, or anywhere with all names of the error.
+    They stand in the test itself or where it failed, or in its file about what the error names, or anywhere with all names of the error;
+    or in what the test runs, as far as names tell, if they are no notes.
     """
     said: dict[str, str] = {}
     for name, reason in failed.items():
@@ -545,10 +569,78 @@ def _failures(failed: Mapping[str, str], row: Mapping[str, Any], project: Path) 
                 break
         else:
             near = (f for f in row["findings"] if any(f["path"] == path and abs(f["line"] - line) <= 3 for path, line in places))
-            finding = next(near, None)
+            run = _run_by(name, project)
+            used = (
+                f
+                for f in row["announced"]
+                if f["severity"] != "note" and any(f["path"] == path and first <= f["line"] <= last for path, first, last in run)
+            )
+            finding = next(near, None) or next(used, None)
             if finding is not None:
                 said[name] = f"{finding['rule']} {finding['path']}:{finding['line']}"
     return said
+
+
+def _run_by(test: str, project: Path) -> set[tuple[str, int, int]]:
+    """The functions and classes of the project that a test names, and those that these name, up to `REACH` steps away."""
+    defined = _defined(project)
+    [*spans] = _test_lines(test, project)
+    pending = {word for every in defined.values() for one in every for span in spans if span in one.places for word in one.words}
+    run: set[tuple[str, int, int]] = set()
+    seen: set[str] = set()
+    for _ in range(REACH):
+        pending -= seen
+        seen |= pending
+        found = [one for word in pending if len(defined.get(word, ())) <= ALIKE for one in defined.get(word, ())]
+        run |= {place for one in found for place in one.places}
+        pending = {word for one in found for word in one.words}
+    return run
+
+
+@dataclass(frozen=True)
+class Definition:
+    """A function, class or value of a module: the lines that run with it, and the words that stand in them."""
+
+    places: tuple[tuple[str, int, int], ...]
+    words: frozenset[str]
+
+
+@functools.cache
+def _defined(project: Path) -> dict[str, list[Definition]]:
+    """What a project defines, by its names."""
+    found: dict[str, list[Definition]] = {}
+    for path in sorted(project.rglob("*.py")):
+        with contextlib.suppress(SyntaxError, ValueError):
+            name = path.relative_to(project).as_posix()
+            tree = ast.parse(path.read_bytes())
+            for assigned in tree.body:
+                match assigned:
+                    case ast.Assign(targets=[ast.Name(id=target)], value=value):
+                        found.setdefault(target, []).append(_definition(name, assigned, [value]))
+                    case ast.AnnAssign(target=ast.Name(id=target), value=ast.expr() as value):
+                        found.setdefault(target, []).append(_definition(name, assigned, [value]))
+            for node in ast.walk(tree):
+                if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                    found.setdefault(node.name, []).append(_definition(name, node, [node.args, *node.body]))
+                elif isinstance(node, ast.ClassDef):
+                    # Methods are named by themselves, but for those that nobody outside of the class calls.
+                    methods = [one for one in node.body if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef)]
+                    own = [one for one in node.body if one not in methods or one.name.startswith("_")]
+                    every = [_definition(name, one, [one]) for one in own]
+                    places = tuple(place for one in every for place in one.places)
+                    found.setdefault(node.name, []).append(Definition(places, frozenset().union(*(one.words for one in every))))
+    return found
+
+
+def _definition(path: str, node: ast.stmt, parts: Sequence[ast.AST]) -> Definition:
+    words = frozenset(word for part in parts for inner in ast.walk(part) for word in _words(inner))
+    return Definition(((path, node.lineno, node.end_lineno or node.lineno),), words)
+
+
+def _words(node: ast.AST) -> Iterator[str]:
+    match node:
+        case ast.Name(id=word) | ast.Attribute(attr=word) | ast.arg(arg=word) | ast.Constant(value=str(word)):
+            yield word
 
 
 def _test_lines(name: str, project: Path) -> Iterator[tuple[str, int, int]]:
@@ -588,6 +680,15 @@ def _requirements(project: Path) -> Iterator[str]:
     """The texts of the files in which a project says what it needs."""
     for pattern in ("pyproject.toml", "requirements*.txt", "setup.py", "setup.cfg"):
         yield from (path.read_text(encoding="utf-8", errors="replace").replace("_", "-").lower() for path in project.rglob(pattern))
+
+
+def _unlist(listing: Path, packages: Sequence[str]) -> None:
+    """Take requirements out of a list with one a line. It keeps its time: what was measured of the untouched project is kept by that."""
+    if packages:
+        names = "|".join(map(re.escape, packages))
+        told = listing.stat()
+        listing.write_text(re.sub(rf"(?m)^\s*\"(?:{names})[^\w-].*\n", "", listing.read_text(encoding="utf-8")), encoding="utf-8")
+        os.utime(listing, ns=(told.st_atime_ns, told.st_mtime_ns))
 
 
 def _copy(source: Path, target: Path) -> Path:

@@ -13,7 +13,7 @@ from pathlib import PurePosixPath
 
 from .facts.model import FileFacts, Role
 from .facts.vocabulary import SERVER_REQUESTS
-from .project import is_test
+from .source import is_test
 
 Module = tuple[str, ...]
 """The parts of a module's path from the run's root, without `__init__`."""

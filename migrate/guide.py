@@ -25,7 +25,8 @@ class Section:
     """One section: Markdown, and what has to be found in a project for it to apply. `rules` are ids or prefixes of them.
 
     A file is one that the section is about if it imports one of `imports`, or has one of `facts`, or, in a project that has the facts
-    `beside`, holds one of `words`. Where a section `otherwise` is about no file, those with the facts `beside` are taken.
+    `beside`, holds one of `words`. Where a section `otherwise` is about no file, those with the facts
+    `beside` are taken. A section about `tests` is about all of them where any file imports one of `imports`.
     """
 
     id: str
@@ -63,8 +64,11 @@ def choose(project: Project) -> list[tuple[Section, tuple[str, ...]]]:
     sections = load()
     about = {section.id: tuple(_files(section, project)) for section in sections}
     for section in sections:
-        if section.otherwise and section.beside and not about[section.id] and not about[section.otherwise]:
-            about[section.id] = tuple(path for path, file in _read(project) if _has(file, section.beside))
+        if section.otherwise and not about[section.id] and not about[section.otherwise]:
+            if section.tests:
+                about[section.id] = tuple(_tests(project))
+            elif section.beside:
+                about[section.id] = tuple(path for path, file in _read(project) if _has(file, section.beside))
     # Tests alone, which import no more than version 2 has, are of code that is moved already.
     if not any(about[section.id] for section in sections if not section.tests):
         return []
@@ -74,12 +78,18 @@ def choose(project: Project) -> list[tuple[Section, tuple[str, ...]]]:
 def _files(section: Section, project: Project) -> Iterator[str]:
     if section.always or (section.beside and not any(_has(file, section.beside) for _, file in _read(project))):
         return
+    if section.tests:
+        if not section.imports or any(_imports(file, section.imports) for _, file in _read(project)):
+            yield from _tests(project)
+        return
     for path, file in _read(project):
-        if section.tests:
-            if project.is_test(path) and (file.facts or _imports(file, ("mcp", "fastmcp"))):
-                yield path
-        elif _imports(file, section.imports) or _has(file, section.facts or {}) or _says(file, section.words):
+        if _imports(file, section.imports) or _has(file, section.facts or {}) or _says(file, section.words):
             yield path
+
+
+def _tests(project: Project) -> Iterator[str]:
+    """The tests of a project that are about MCP."""
+    return (path for path, file in _read(project) if project.is_test(path) and (file.facts or _imports(file, ("mcp", "fastmcp"))))
 
 
 def _read(project: Project) -> Iterator[tuple[str, FileFacts]]:

@@ -22,6 +22,7 @@ from .facts.gates import (
     CONNECTION_MODULE,
     HANDLER_MODULE,
     QUESTION_MODULE,
+    ROUND_MODULE,
     SESSION_MODULE,
     SOCKET_MODULE,
 )
@@ -29,9 +30,19 @@ from .rewrite.edits import Edit, apply
 from .rewrite.module import again
 from .source import Source, Span
 
-MODULES = (BOUNDARY_MODULE, CLIENT_MODULE, HANDLER_MODULE, QUESTION_MODULE, CONNECTION_MODULE, SOCKET_MODULE, SESSION_MODULE, COMPAT_MODULE)
+MODULES = (
+    BOUNDARY_MODULE,
+    CLIENT_MODULE,
+    HANDLER_MODULE,
+    QUESTION_MODULE,
+    ROUND_MODULE,
+    CONNECTION_MODULE,
+    SOCKET_MODULE,
+    SESSION_MODULE,
+    COMPAT_MODULE,
+)
 """The file names of what can be inside."""
-SHARED = frozenset({HANDLER_MODULE, QUESTION_MODULE})
+SHARED = frozenset({HANDLER_MODULE, QUESTION_MODULE, ROUND_MODULE})
 """Those whose state all files of a server share: only a script that is the server alone can have them inside."""
 _STEMS = "|".join(name.removesuffix(".py") for name in MODULES)
 _BLOCK = re.compile(

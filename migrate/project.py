@@ -52,7 +52,7 @@ from .facts.model import (
 from .facts.walk import is_word
 from .manifests.inside import inside
 from .sdk.program import Program
-from .source import Source
+from .source import Source, is_test
 
 F = TypeVar("F", bound=Fact)
 T = TypeVar("T")
@@ -584,13 +584,6 @@ def _answers_discover(file: FileFacts) -> bool:
 def _offers_current(fact: Fact) -> bool:
     uses = (VersionUse.LIST, VersionUse.REPLY, VersionUse.CONSTANT)
     return isinstance(fact, Version) and fact.key == words.CURRENT and fact.use in uses
-
-
-def is_test(path: str) -> bool:
-    """Whether a file is named as tests are."""
-    # By text: rules ask this at each fact, and a path object costs ten times as much.
-    folder, _, name = path.rpartition("/")
-    return name.startswith(("test_", "conftest")) or os.path.splitext(name)[0].endswith("_test") or "tests" in folder.split("/")
 
 
 def _is_django_gate(file: FileFacts) -> bool:

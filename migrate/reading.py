@@ -24,8 +24,8 @@ from .notebooks import Notebook
 from .project import Project, module_name
 from .project import read as facts_of
 from .rule import Entry, Finding
-from .sdk.vocabulary import USES
-from .source import Source, decode
+from .sdk.vocabulary import STANDS_IN, USES
+from .source import Source, decode, is_test
 
 _SDK = "mcp"
 _ROOM = 32_000_000  # bytes of silent files that are kept until it is known whether they are needed
@@ -336,7 +336,9 @@ class _Reader:
                     continue
                 # Imports first: they are found faster than words of use are missed.
                 uses = bool(holding) and holding.named_in(file.path, data, tests=True) and any(word in data for word in USES)
-                if uses or (asking and asking.named_in(file.path, data, tests=True)):
+                # A class of a test that stands in for one of the SDK: whoever imports it is taken in already.
+                imitates = bool(own) and is_test(file.path) and STANDS_IN.search(data) is not None
+                if uses or imitates or (asking and asking.named_in(file.path, data, tests=True)):
                     self.add(file, data)
             # What a module has by a star it hands on like what it defines.
             asking, holding = Feeders(()), Feeders(facts for facts in self.facts[done:] if own.intersection(facts.stars))

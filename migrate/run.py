@@ -583,8 +583,7 @@ class Run:
         try:
             # One that is named may come out of a pipe; one of the settings is a file.
             if file == self.flags.baseline and not disk.is_file(str(file)):
-                disk.untraceable()
-                data: bytes | Unreadable = file.read_bytes()
+                data: bytes | Unreadable = disk.drain(str(file))
             else:
                 data = discover.read(File(str(file), str(file)))
             if isinstance(data, Unreadable):

@@ -21,7 +21,7 @@ import fastmcp_own  # noqa: E402
 SERVER = '''"""Some of all that a server may have."""
 
 from fastmcp import Context, FastMCP
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 mcp = FastMCP("plain", instructions="Does little.")
 
@@ -42,6 +42,17 @@ def add_up(a: int, b: int = 1) -> int:
         b: the second
     """
     return a + b
+
+
+@mcp.tool(description="Count them.")
+def count(items: list[str]) -> int:
+    """Count.
+
+    Args:
+        items: what to count, as a list
+            of texts, such as the names of all that somebody has bought in a shop of a town that lies far away from here
+    """
+    return len(items)
 
 
 @mcp.tool(annotations={"readOnlyHint": True, "icon": "i"})
@@ -80,6 +91,22 @@ def ask(about: str, times: int = 1) -> str:
     return f"What of {about}?" * times
 
 
+@mcp.prompt(description="Tell.")
+def tell(who: str) -> str:
+    """Tell.
+
+    Args:
+        who: whom to tell
+    """
+    return f"Tell {who}"
+
+
+@mcp.prompt
+def kinds(kind: str = Field(default="black", description="Which.")) -> str:
+    """Say it."""
+    return f"Of {kind} tea"
+
+
 @mcp.prompt
 def bad() -> str:
     """Fail."""
@@ -93,7 +120,7 @@ WAY = {
     "run": "python server.py",
     "calls": ['add_up {"a": 1}', 'add_up {"a": "x"}', 'buy {"item": {"name": "tea"}}', 'untyped {"value": [1, "a"]}'],
     "reads": ["data://json", "data://a/b", "data://nowhere"],
-    "prompts": ['ask {"about": "tea"}', 'ask {"about": "tea", "times": "x"}', "ask {}", "bad {}", "none {}"],
+    "prompts": ['ask {"about": "tea"}', 'ask {"about": "tea", "times": "x"}', "ask {}", "bad {}", "none {}", "kinds {}"],
 }
 # A server that is made of the description of an API.
 DESCRIBED = '''"""Serves an API that nobody answers for."""
@@ -230,10 +257,28 @@ READ = '["read", "a://b"]: error'
         ['["read", "a://b"]: result.contents[0].text: "a b" -> "ab"'],
         ['["call", "a", {}]: result.content[0].text: "Error calling tool \'a\': structured_content must be a dict" -> "Error"'],
         ["no session: MCPError: Connection closed"],
+        ['["prompt", "a", {}]: result.messages[0].content.text: "a annotation=str required=False default=\'b\'" -> "a c"'],
     ],
 )
 def test_what_is_like_it_is_not_set_apart(differs: list[str]) -> None:
     assert [one for one in fastmcp_own.own(differs) if not one.startswith(CUT.replace("add_up", "buy"))] == []
+
+
+@pytest.mark.parametrize(
+    ("docstring", "told", "expected"),
+    [
+        ("Add.\n\nArgs:\n    a: the first", "the first", True),
+        ('Add.\n\nArgs:\n    a: the "first"\n        of two', 'the \\"first\\"\\nof two', True),
+        ("Add.\n\nArgs:\n    a: the first", "the second", False),
+        ("", "the first", False),
+        (f"Args:\n    a: {'so ' * 50}long", f"{'so ' * 30}... {'so ' * 16}long", True),
+        (f"Args:\n    a: {'so ' * 50}long", f"{'so ' * 30}... {'so ' * 16}short", False),
+    ],
+    ids=["the docstring says it", "in lines", "it does not", "there is none", "the middle of it is not shown", "of which the end differs"],
+)
+def test_what_a_docstring_says_of_a_parameter_is_set_apart(docstring: str, told: str, expected: bool) -> None:
+    difference = f'{TOOL}.inputSchema.properties.a.description: nothing -> "{told}"'
+    assert list(fastmcp_own.own([difference], {"add_up": docstring}.__getitem__)) == [difference] * expected
 
 
 def test_a_schema_is_the_same_with_and_without_names_for_its_parts() -> None:

@@ -107,7 +107,7 @@ def test_what_is_longer_than_any_code_is_not_read(run, tmp_path):
     put(tmp_path, "server.py")
     done = run(*FIX)
     assert (done.status, done.err) == (2, "")
-    assert done.out.count("larger than 100 MB") == 2
+    assert done.out.count("longer than 100 million bytes") == 2
     assert (tmp_path / "server.py").read_text() == FIXED
 
 
@@ -148,13 +148,13 @@ def test_a_line_of_a_megabyte_takes_no_longer_than_its_bytes_do(run, tmp_path, l
 
 @pytest.mark.parametrize("text", ["é", "e"], ids=["letters", "ascii"])
 def test_a_line_with_thousands_of_findings_is_counted_and_shown_once_for_each(run, tmp_path, text):
-    put(tmp_path, "server.py", f"{SERVER}CODES = ['{text * 50_000}', {'-32002, ' * 3000}]\n")
+    put(tmp_path, "server.py", f"{SERVER}CODES = ['{text * 50_000}', {'-32002, ' * 1500}]\n")
     began = time.process_time()
     done = run("check", "--select", "retired_code", "--report", "junit=junit.xml", "--report", "json=all.json", "--quiet")
     assert time.process_time() - began < PATIENCE
     assert (done.status, done.err) == (1, "")
     places = json.loads((tmp_path / "all.json").read_text())["findings"]
-    assert [(place["line"], place["column"]) for place in places[-2:]] == [(22, 50_014 + 8 * number) for number in (2998, 2999)]
+    assert [(place["line"], place["column"]) for place in places[-2:]] == [(22, 50_014 + 8 * number) for number in (1498, 1499)]
     assert (tmp_path / "junit.xml").stat().st_size < 3_000_000 * len(text.encode()) * 2
     assert max(map(len, done.out.splitlines())) < 300
 
@@ -279,21 +279,21 @@ def test_expressions_that_backtrack_are_seen() -> None:
 
     for pattern in (r"(a+)+b", r"#.*\bgenerated", r"\s+$", r"[ \t]*,x", r"(\w+)\(", r"a[ ]*(?:b|[c ]+=)d"):
         one = expressions.Expression("here", re.compile(pattern), "search")
-        assert takes_too_long(one, 2000), pattern
+        assert takes_too_long(one, 500), pattern
 
 
 def takes_too_long(one: expressions.Expression, size: int) -> bool:
     def seconds(text: object) -> float:
-        began = time.perf_counter()
+        began = time.thread_time()
         if one.way == "search":
             for _ in one.pattern.finditer(text):
                 pass
         else:
             getattr(one.pattern, one.way)(text)
-        return time.perf_counter() - began
+        return time.thread_time() - began
 
     # A very short one first: what takes exponential time must not be given more.
-    if any(seconds(tiny) > 0.05 for tiny in expressions.worst(one, 24)):
+    if any(seconds(tiny) > 0.01 for tiny in expressions.worst(one, 20)):
         return True
     for small, large in zip(expressions.worst(one, size), expressions.worst(one, 4 * size), strict=True):
         if seconds(small) > 0.5:

@@ -149,13 +149,8 @@ def test_a_summary_is_markdown_of_ours(run, hostile):
     assert "](http:x)" not in outside
 
 
-@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "cp1252"])
-@pytest.mark.parametrize("form", ["text", "concise", "github", "json", "junit", "sarif", "gitlab"])
-def test_letters_that_standard_output_does_not_have_are_no_failure(
-    tmp_path: Path, encoding: str, form: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    if form not in ("text", "github", "sarif") and encoding != "ascii":
-        pytest.skip("once is enough")
+@pytest.mark.parametrize(("form", "encoding"), [("text", "ascii"), ("text", "cp1252"), ("github", "ascii"), ("sarif", "latin-1")])
+def test_letters_that_standard_output_does_not_have_are_no_failure(tmp_path: Path, form: str, encoding: str) -> None:
     put(tmp_path, "漢字/сервер.py", SERVER.replace('return {"jsonrpc": "2.0", "id": message["id"], "result": {}}', "return {}  # 漢字", 1))
     done = subprocess.run(
         [sys.executable, "-c", "from mcp_migrate.__main__ import main; main()", "check", "--output-format", form],

@@ -25,6 +25,7 @@ def handle(message):
 LOOP = "for line in sys.stdin:\n    print(json.dumps(handle(json.loads(line))))\n"
 FLASK = 'from flask import Flask, request\napp = Flask("a")\n@app.post("/mcp")\ndef mcp():\n    return handle(request.json)\n'
 FASTMCP = 'from mcp.server.fastmcp import FastMCP\nserver = FastMCP("a")\n'
+OWN = "from fastmcp import FastMCP\nfrom mcp.types import Tool\n"
 LOW = 'from mcp.server.lowlevel import Server\nserver = Server("a")\n'
 CLIENT = "from mcp import ClientSession\nfrom mcp.client.stdio import stdio_client\n"
 ALWAYS = {"start", "prove", "rollout"}
@@ -51,10 +52,13 @@ def chosen(folder: Path, files: Mapping[str, str]) -> dict[str, tuple[str, ...]]
         ({"a.py": FASTMCP, "tests/test_a.py": FASTMCP}, {"fastmcp": ("a.py", "test_a.py"), "tests": ("test_a.py",)}),
         ({"a.py": FASTMCP, "requirements.txt": "mcp\n"}, {"fastmcp": ("a.py",), "dependencies": ("requirements.txt",)}),
         ({"a.py": "from fastmcp import FastMCP\n"}, {"standalone-fastmcp": ("a.py",)}),
+        ({"a.py": OWN, "test_a.py": OWN}, {"standalone-fastmcp": ("a.py", "test_a.py"), "standalone-tests": ("test_a.py",)}),
+        ({"a.py": OWN, "b.py": LOW, "test_a.py": OWN}, {"standalone-fastmcp": ("a.py", "test_a.py"), "lowlevel": ("b.py",), "standalone-tests": ("test_a.py",), "tests": ("test_a.py",)}),
+        ({"a.py": STDIO + LOOP, "test_a.py": "from a import handle\n" + STDIO}, {"stdio": ("a.py",), "tests": ("test_a.py",)}),
         ({"a.py": FASTMCP + "@server.tool()\nasync def ask(ctx): await ctx.elicit('?', int)\n"}, {"fastmcp": ("a.py",), "asking": ("a.py",)}),
         ({"a.py": 'send({"jsonrpc": "2.0", "id": 1, "method": "tools/list"})\nsend({"jsonrpc": "2.0", "id": 0, "method": "initialize"})\n'}, {"clients": ("a.py",)}),
     ],
-    ids=["stdio", "loop elsewhere", "http", "both", "fastmcp", "low level", "sdk client", "tests", "requirements", "standalone", "asking", "client"],
+    ids=["stdio", "loop elsewhere", "http", "both", "fastmcp", "low level", "sdk client", "tests", "requirements", "standalone", "its tests", "tests of both", "hand-written", "asking", "client"],
 )  # fmt: skip
 def test_a_project_gets_the_sections_of_its_kinds(tmp_path, files, expected):
     found = chosen(tmp_path, files)

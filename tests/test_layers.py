@@ -52,6 +52,8 @@ LAYERS: dict[str, set[str]] = {
     "rewrite.resolvers": CUT | {"rewrite.cut", "rewrite.questions", "facts", "rule", "sdk"},
     "rewrite.homes": {"source", "rewrite.edits", "rewrite.lines", "rewrite.written", "project", "rule", "sdk"},
     "rewrite.rounds": {"*"},
+    "rewrite.answers": {"source", "facts", "project", "rule", "sdk"}
+    | {"rewrite.edits", "rewrite.homes", "rewrite.lines", "rewrite.module", "rewrite.questions"},
     "rewrite.decided": CUT | {"rewrite.cut"},
     "rewrite.handlers": CUT | {"facts.model", "rewrite.decided"},
     "rewrite.idle": CUT | {"facts", "rewrite.cut", "rewrite.decided"},
@@ -100,7 +102,7 @@ LAYERS: dict[str, set[str]] = {
     "run": {"*"},  # what `cli` asks for in one word; it reads the disk and writes nothing
     "reading": CHECK | {"discover", "disk", "house", "manifests", "project", "feeders", "inline", "sdk", "documents", "notebooks"},
     "inline": {"source", "facts", "rewrite.edits", "rewrite.module"},
-    "feeders": {"facts", "project"},
+    "feeders": {"source", "facts", "project"},
     "sieve": {"source", "rule", "baseline", "house", "suppress"},
     "discover": {"disk"},
     "disk": set(),

@@ -80,7 +80,8 @@ def test_an_archive_tells_nothing_of_where_and_when_it_was_made(monkeypatch: pyt
     one = packed(time=1, mode=0o644, owner="a", names=["x/a", "x/b", "x/RECORD"])
     assert one == packed(time=1_600_000_003, mode=0o600, owner="b", names=["x/RECORD", "x/b", "x/a"])
     assert zipfile.ZipFile(io.BytesIO(one[1])).namelist() == ["x/a", "x/b", "x/RECORD"]
-    assert {member.mtime for member in tarfile.open(fileobj=io.BytesIO(one[0]))} == {1_700_000_000}
+    with tarfile.open(fileobj=io.BytesIO(one[0])) as archive:
+        assert {member.mtime for member in archive} == {1_700_000_000}
 
 
 def test_ci_runs_the_audit_and_the_builds() -> None:

@@ -157,12 +157,12 @@ async def told(server, mode, ask):
         try:
             await ask(client)
         except MCPError as error:
-            return [error.error.code, error.error.data]
+            return [error.error.code, error.error.data, error.error.message]
 
 
 async def main():
     asks = [(plain, lambda one: one.get_prompt("a")), (plain, lambda one: one.read_resource("a://b"))]
-    asks.append((MCPServer("high"), lambda one: one.read_resource("a://b")))
+    asks += [(MCPServer("high"), asks[1][1]), (MCPServer("high"), asks[0][1])]
     print(json.dumps({mode: [await told(server, mode, ask) for server, ask in asks] for mode in ("legacy", "auto")}))
 
 
@@ -173,7 +173,16 @@ asyncio.run(main())
 def test_what_is_set_apart_the_sdk_does_of_itself() -> None:
     said = json.loads(subprocess.run([sdk.python(2), "-c", CODES], capture_output=True, text=True, check=True).stdout)
     missing = [-32602, {"uri": "a://b"}]
-    assert said == {"legacy": [[0, None], [0, None], missing], "auto": [[-32603, None], [-32603, None], missing]}
+    assert {mode: [told[:2] for told in every] for mode, every in said.items()} == {
+        "legacy": [[0, None], [0, None], missing, [0, None]],
+        "auto": [[-32603, None], [-32603, None], missing, [-32603, None]],
+    }
+    assert [said[mode][3][2] for mode in ("legacy", "auto")] == ["Unknown prompt: a", "Internal server error"]
+    unknown = [
+        f'["prompt", "a", {{}}]: error.{part}' for part in ("code: 0 -> -32603", 'message: "Unknown prompt: a" -> "Internal server error"')
+    ]
+    assert list(measuring._own(unknown, "v2 modern")) == unknown
+    assert list(measuring._own(unknown[1:], "v2 modern")) == list(measuring._own(unknown, "v1")) == []
     read, other = '["read", "a://b"]: ', '["prompt", "a", {}]: error.code: 0 -> '
     both = [f"{read}error.code: 0 -> -32602", f'{read}error.data: nothing -> {{"uri": "a://b"}}']
     assert list(measuring._own(both, "v1")) == both
@@ -182,14 +191,29 @@ def test_what_is_set_apart_the_sdk_does_of_itself() -> None:
     assert list(measuring._own([f"{other}-32603"], "v2 legacy")) == []
 
 
+def test_what_is_not_listed_keeps_its_time(tmp_path: Path) -> None:
+    listing = tmp_path / "pyproject.toml"
+    listing.write_text('dependencies = [\n    "a-b>=1",\n    "a-bc",\n    "c[d]==1",\n]\n')
+    time = listing.stat().st_mtime_ns
+    measuring._unlist(listing, ["a-b", "c"])
+    assert listing.read_text() == 'dependencies = [\n    "a-bc",\n]\n'
+    assert listing.stat().st_mtime_ns == time
+
+
 def test_a_failing_test_is_told_by_a_finding_in_it_or_by_one_that_names_the_same(tmp_path: Path) -> None:
     (tmp_path / "tests").mkdir()
     (tmp_path / "tests" / "test_a.py").write_text(
         "def test_one():\n    pass\n\n\ndef test_two():\n    pass\n\n\ndef test_three():\n    pass\n"
     )
-    inside = {"rule": "MCP597", "path": "tests/test_a.py", "line": 2, "message": "a"}
-    named = {"rule": "MCP552", "path": "a.py", "line": 9, "message": "version 2 drops `isError`, which is no field of `mcp.types.Tool`"}
-    near = {"rule": "MCP540", "path": "b.py", "line": 40, "message": "a"}
+    inside = {"severity": "error", "rule": "MCP597", "path": "tests/test_a.py", "line": 2, "message": "a"}
+    named = {
+        "severity": "error",
+        "rule": "MCP552",
+        "path": "a.py",
+        "line": 9,
+        "message": "version 2 drops `isError`, which is no field of `mcp.types.Tool`",
+    }
+    near = {"severity": "error", "rule": "MCP540", "path": "b.py", "line": 40, "message": "a"}
     failed = {
         "./tests.test_a::test_one[x]": "failure: 1 != 2",
         "./tests.test_a::test_two": "failure: 'Tool' object has no attribute 'isError'",
@@ -199,12 +223,39 @@ def test_a_failing_test_is_told_by_a_finding_in_it_or_by_one_that_names_the_same
     told = measuring._failures(failed, row, tmp_path)
     assert told == {"./tests.test_a::test_one[x]": "MCP597 tests/test_a.py:2", "./tests.test_a::test_two": "MCP552 a.py:9"}
     assert measuring._failures({"./tests.test_a::test_three": "failure: x\nb.py:41"}, row, tmp_path).values()
-    helper = {"rule": "MCP502", "path": "tests/test_a.py", "line": 4, "message": "version 2 of the SDK spells `isError` in snake case"}
+    helper = {
+        "severity": "error",
+        "rule": "MCP502",
+        "path": "tests/test_a.py",
+        "line": 4,
+        "message": "version 2 of the SDK spells `isError` in snake case",
+    }
     lost = {"./tests.test_a::test_three": "failure: hasattr(namespace(isError=False), 'is_error')"}
     assert measuring._failures(lost, {"announced": [helper], "findings": []}, tmp_path) == {
         "./tests.test_a::test_three": "MCP502 tests/test_a.py:4"
     }
     assert measuring._failures({"./tests.test_a::test_three": "failure: x"}, {"announced": [helper], "findings": []}, tmp_path) == {}
+
+
+def test_a_failing_test_is_told_by_what_it_runs_as_far_as_names_tell(tmp_path: Path) -> None:
+    (tmp_path / "tests").mkdir()
+    (tmp_path / "tests" / "test_a.py").write_text(
+        "def test_one(tool):\n    assert Server(tool).names()\n\n\ndef test_two():\n    assert Server(1)\n"
+    )
+    (tmp_path / "tests" / "conftest.py").write_text("class FakeTool:\n    isError = False\n\n\ndef tool():\n    return FakeTool()\n")
+    (tmp_path / "a.py").write_text(
+        "class Server:\n    kind = 1\n\n    def names(self):\n        return listed(self)\n\n\ndef listed(server):\n    return server.x\n"
+    )
+
+    def told(path: str, line: int, severity: str = "error") -> list[str]:
+        finding = {"rule": "MCP597", "path": path, "line": line, "message": "a", "severity": severity}
+        failed = {f"./tests.test_a::test_{one}": "failure: 1 != 2" for one in ("one", "two")}
+        return [name.rpartition("_")[2] for name in measuring._failures(failed, {"announced": [finding], "findings": []}, tmp_path)]
+
+    assert told("tests/conftest.py", 2) == ["one"]
+    assert told("a.py", 9) == ["one"]
+    assert told("a.py", 2) == ["one", "two"]
+    assert told("a.py", 9, "note") == []
 
 
 @pytest.mark.parametrize(

@@ -30,11 +30,14 @@ def seen(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     folder = tmp_path_factory.mktemp("modern") / "server"
     shutil.copytree(ROOT / "fixtures/servers/notes_chain/before", folder)
     assert migrate("fix", "--era", "modern", ".", cwd=folder).returncode == 0
-    by_major = {major: [symptom.id for symptom in SYMPTOMS if shown.IN.get(symptom.id, 2) == major] for major in (1, 2)}
-    halves = [(1, by_major[1]), (2, by_major[2][::2]), (2, by_major[2][1::2])]
+    standalone = [symptom.id for symptom in SYMPTOMS if symptom.id.startswith(shown.STANDALONE)]
+    others = [symptom.id for symptom in SYMPTOMS if symptom.id not in standalone]
+    by_major = {major: [id for id in others if shown.IN.get(id, 2) == major] for major in (1, 2)}
+    halves = [(sdk.python(1), by_major[1]), (sdk.fastmcp(4), standalone)]
+    halves += [(sdk.python(2), by_major[2][::2]), (sdk.python(2), by_major[2][1::2])]
 
-    def run(major: int, ids: list[str]) -> str:
-        argv = [str(sdk.python(major)), "-u", "-B", shown.__file__, str(folder / "server.py"), *ids]
+    def run(python: Path, ids: list[str]) -> str:
+        argv = [str(python), "-u", "-B", shown.__file__, str(folder / "server.py"), *ids]
         return subprocess.run(argv, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=300).stdout
 
     with ThreadPoolExecutor(2) as pool:
@@ -79,6 +82,10 @@ def test_a_pattern_meets_the_text_that_it_stands_for(symptom: symptoms.Symptom) 
         ("-32020", "header-mismatch"),
         ("-32022", "unsupported-version"),
         ("KeyError: 'mimeType'", "key-error-camel"),
+        ("TypeError: FastMCP() no longer accepts `include_tags`. Use `server.enable(tags=..., only=True)`.", "fastmcp-constructor"),
+        ("AttributeError: type object 'FastMCP' has no attribute 'as_proxy'", "fastmcp-no-method"),
+        ("ModuleNotFoundError: No module named 'fastmcp.tools.tool'", "fastmcp-no-module"),
+        ("TypeError: FastMCP.tool() got an unexpected keyword argument 'exclude_args'", "fastmcp-argument"),
         ("No module named 'pydantic_settings'", "no-module-httpx"),
     ],
 )

@@ -24,6 +24,8 @@ HANDLER_MODULE = "mcp_handlers.py"
 """The name of the file that `fix` writes beside low-level servers of the SDK."""
 QUESTION_MODULE = "mcp_questions.py"
 """The name of the file that `fix` writes beside servers of the SDK that ask their client."""
+ROUND_MODULE = "mcp_rounds.py"
+"""The name of the file that `fix` writes beside servers of the standalone `fastmcp` that ask their client."""
 CONNECTION_MODULE = "mcp_http.py"
 """The name of the file that `fix` writes beside clients of the SDK that hand a connection on."""
 SOCKET_MODULE = "mcp_websocket.py"
@@ -206,6 +208,7 @@ def is_boundary_module(source: Source) -> bool:
         CLIENT_MODULE: b"class Era",
         HANDLER_MODULE: b"request_ctx: ContextVar",
         QUESTION_MODULE: b"def asks(",
+        ROUND_MODULE: b"def asks(",
         CONNECTION_MODULE: b"def streamablehttp_client(",
         SOCKET_MODULE: b"def websocket_client(",
         SESSION_MODULE: b"class BaseSession(",

@@ -10,11 +10,11 @@ from weakref import WeakKeyDictionary
 
 from ..facts.gates import HANDLER_MODULE
 from ..facts.model import Symbol, SymbolUse
-from ..project import Project, is_test
+from ..project import Project
 from ..rule import Applicability, Context, Import, NewFile
 from ..sdk.modules import Module
 from ..sdk.types import ClassOf, members
-from ..source import Span
+from ..source import Span, is_test
 from . import homes, written
 from . import module as modules
 from .edits import Edit

@@ -14,9 +14,9 @@ from ..facts.functions import Module
 from ..facts.gates import is_boundary_module
 from ..facts.model import Dispatcher, Fact, Send, Version
 from ..facts.syntax import descend
-from ..project import Project, is_test
+from ..project import Project
 from ..rule import Era, Import, NewFile
-from ..source import Span
+from ..source import Span, is_test
 from . import module
 from .boundary import EITHER
 from .edits import Edit

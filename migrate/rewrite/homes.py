@@ -8,10 +8,10 @@ import re
 from collections.abc import Collection, Iterable, Iterator
 from pathlib import PurePosixPath
 
-from ..project import Project, is_test
+from ..project import Project
 from ..rule import Context, Import
 from ..sdk.modules import How, Module
-from ..source import Span
+from ..source import Span, is_test
 from . import lines, written
 from .edits import Edit
 

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from enum import Enum
 
 from .. import __version__
-from ..facts.gates import COMPAT_MODULE, CONNECTION_MODULE, HANDLER_MODULE, QUESTION_MODULE, SESSION_MODULE, SOCKET_MODULE
+from ..facts.gates import COMPAT_MODULE, CONNECTION_MODULE, HANDLER_MODULE, QUESTION_MODULE, ROUND_MODULE, SESSION_MODULE, SOCKET_MODULE
 from . import written
 from .joined import joined
 
@@ -189,6 +189,11 @@ def questions(newline: str = "\n") -> str:
     return written.seal(written.source(QUESTION_MODULE), _QUESTION_ORIGIN.format(version=__version__), (), newline)
 
 
+def rounds(newline: str = "\n") -> str:
+    """The same of what asks the clients of the standalone `fastmcp`."""
+    return written.seal(written.source(ROUND_MODULE), _QUESTION_ORIGIN.format(version=__version__), (), newline)
+
+
 def connections(newline: str = "\n", name: str = CONNECTION_MODULE) -> str:
     """The text of a module that opens connections, or is a session over one; it has no parts that could be missing."""
     return written.seal(written.source(name), _CONNECTION_ORIGINS[name].format(version=__version__), (), newline)
@@ -205,7 +210,7 @@ def again(name: str, parts: Collection[str], newline: str = "\n") -> str | None:
         return compat(parts, newline) if {*parts} <= {*COMPAT_PARTS} else None
     if name in _CONNECTION_ORIGINS:
         return connections(newline, name)
-    return {CLIENT_FILE_NAME: client, QUESTION_MODULE: questions}[name](newline)
+    return {CLIENT_FILE_NAME: client, QUESTION_MODULE: questions, ROUND_MODULE: rounds}[name](newline)
 
 
 def parts_of(text: str) -> frozenset[Part] | None:

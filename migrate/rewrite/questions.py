@@ -12,9 +12,10 @@ from ..facts import consent, effects, functions
 from ..facts.functions import walk
 from ..facts.gates import QUESTION_MODULE
 from ..facts.model import Symbol, SymbolUse
-from ..project import Project, is_test
+from ..project import Project
 from ..sdk.modules import Def, How, Module, dotted
 from ..sdk.types import OWN, ClassOf, Function, Instance, is_open, members
+from ..source import is_test
 
 CONTEXTS = ("mcp.server.fastmcp.server.Context", "mcp.server.mcpserver.context.Context")
 SESSION = "mcp.server.session.ServerSession"
@@ -400,7 +401,7 @@ class Quiet:
                 return True
             if last in _COLLECTING and isinstance(call.func.value, ast.Name) and _is_new(call.func.value, module):
                 return True
-            return last in self.reading or name.startswith(_MODULES) or name == "mcp_questions.asker"
+            return last in self.reading or name.startswith(_MODULES) or name in ("mcp_questions.asker", "mcp_rounds.asker")
         return False
 
     def _is_plain_class(self, name: str) -> bool:

@@ -14,6 +14,7 @@ from ..facts.gates import HANDLER_MODULE, SESSION_MODULE
 from ..facts.syntax import children
 from .api import Api
 from .modules import COMPREHENSIONS, Binding, Def, How, Module, Scope, dotted, looped, spelled
+from .standing import MOCK, PLACES, STAND_INS, WORDS, Standing, is_patch
 from .types import ADAPTER, NONE, OWN, ClassOf, Either, Function, Instance, Known, ModuleOf, either, is_open, members
 
 _MAX_DEPTH = 40
@@ -74,8 +75,6 @@ _ADAPTERS: Mapping[str, str] = {
         for kind in ("Request", "Notification", "Result")
     },
 }
-STAND_INS = frozenset({"Mock", "MagicMock", "AsyncMock", "NonCallableMock", "NonCallableMagicMock", "SimpleNamespace"})
-"""What tests hand over in place of an object of the SDK, with the names that the code reads of it."""
 _FIRST_WAITS = frozenset({"wait_for", "shield", "ensure_future", "create_task", "wait"})
 _RUNS = frozenset({"run", "run_until_complete"})
 # What v1 handed to functions that its decorators took, by decorator and position.
@@ -126,6 +125,7 @@ class Inference:
     def __init__(self, world: World) -> None:
         self.world = world
         self.api = world.api
+        self.standing = Standing(self)
         self._known: dict[ast.AST, Known | None] = {}
         self._busy: set[object] = set()
         self._depth = 0
@@ -246,6 +246,8 @@ class Inference:
                 return None
             if isinstance(index, ast.Slice):
                 return thing
+            if thing.name in (PLACES, WORDS):
+                return self.standing.given(thing, index)
             if thing.name == "tuple":
                 place = index.value if isinstance(index, ast.Constant) and isinstance(index.value, int) else None
                 match index:
@@ -276,11 +278,15 @@ class Inference:
         first = node.args[0] if node.args else None
         if first is None:
             return None
+        if is_patch(node):
+            mock = self.standing.entered(node, module)
+            # That of pytest-mock holds until the test ends.
+            return mock if mock is None or dotted(func).startswith("mocker.") else Instance("Context", (mock,))
         if name == "enter_async_context":
-            entered = self._entered(self.type(first, module))
+            entered = self.entered(self.type(first, module))
             return Instance("Awaitable", (entered,)) if entered is not None else None
         if name == "enter_context":
-            return self._entered(self.type(first, module))
+            return self.entered(self.type(first, module))
         if name == "import_module" and isinstance(first, ast.Constant) and isinstance(first.value, str):
             return self._imported(first.value, module) if len(node.args) == 1 else None
         if name in _FIRST_WAITS:
@@ -311,6 +317,12 @@ class Inference:
         known = self._made_after(node, module)
         if known is not None:
             return known
+        goes = self.standing.value(node, module)
+        if isinstance(goes, Function):
+            given = next((self.type(word.value, module) for word in node.keywords if word.arg == "return_value"), None)
+            return Instance(MOCK, (goes, Instance("Awaitable", (given,)) if _last(node) == "AsyncMock" else given))
+        if goes is not None and all(isinstance(one, Instance) and self.api.is_class(one.name) for one in members(goes)):
+            return goes
         name = _named_by(node, module)
         inside = module.scope(node).node
         if not name or not isinstance(inside, Def):
@@ -348,8 +360,23 @@ class Inference:
         return either(self._asked(one, place, call) for one in members(self.type(call.func, module)))
 
     def _asked(self, callee: Known, place: int | str, call: ast.Call) -> Known | None:
+        return None if any(isinstance(one, ast.Starred) for one in call.args) else self.asked(callee, place)
+
+    def asked(self, callee: Known, place: int | str) -> Known | None:
+        """The type that a function of the project declares for one of its arguments, or is handed."""
+        found = self._parameter_of(callee, place)
+        if found is None:
+            return None
+        node, parameter, module = found
+        return self.declares(callee, place) if parameter.annotation is not None else self._passed(node, parameter.arg, module)
+
+    def declares(self, callee: Known, place: int | str) -> Known | None:
         """The type that a function of the project declares for one of its arguments."""
-        if not isinstance(callee, Function) or OWN not in callee.name or any(isinstance(one, ast.Starred) for one in call.args):
+        found = self._parameter_of(callee, place)
+        return self.annotated(found[1].annotation, found[2]) if found is not None else None
+
+    def _parameter_of(self, callee: Known, place: int | str) -> tuple[Def, ast.arg, Module] | None:
+        if not isinstance(callee, Function) or OWN not in callee.name:
             return None
         path, _, name = callee.name.partition(OWN)
         module = self.world.module_at(path)
@@ -363,11 +390,7 @@ class Inference:
             parameter = arguments[place] if place < len(arguments) else None
         else:
             parameter = next((one for one in (*arguments, *node.args.kwonlyargs) if one.arg == place), None)
-        if parameter is None:
-            return None
-        return (
-            self.annotated(parameter.annotation, module) if parameter.annotation is not None else self._passed(node, parameter.arg, module)
-        )
+        return (node, parameter, module) if parameter is not None else None
 
     def _stream(self, item: ast.expr, module: Module) -> Instance:
         """A stream of what an annotation says; an error that comes instead of a message has nothing that is asked of messages."""
@@ -397,6 +420,10 @@ class Inference:
         item = self._item(first)
         return Instance("list", (item,) if item is not None else ())
 
+    def result(self, function: Function) -> Known | None:
+        """What a call of a function gives, whatever it is given."""
+        return self._own_result(function) if OWN in function.name else self.api.returned(function.name)
+
     def _result(self, callee: Known, node: ast.Call | None, module: Module) -> Known | None:
         """What a call gives."""
         if isinstance(callee, ClassOf):
@@ -404,6 +431,8 @@ class Inference:
                 return Instance(ADAPTER, (self.annotated(node.args[0], module),))
             return Instance(callee.name, callee.args)
         if not isinstance(callee, Function):
+            if isinstance(callee, Instance) and callee.name == MOCK:
+                return callee.args[1]
             if isinstance(callee, Instance):
                 method = self._attribute(callee, "__call__")
                 return self._result(method, node, module) if isinstance(method, Function) else None
@@ -411,6 +440,12 @@ class Inference:
         if OWN in callee.name:
             return self._own_result(callee)
         bound = callee.bound
+        if isinstance(bound, Instance) and bound.name == WORDS:
+            return (
+                self.standing.given(bound, node.args[0])
+                if callee.name.endswith((".get", ".pop")) and node is not None and node.args
+                else None
+            )
         if isinstance(bound, Instance) and bound.name in ("list", "dict", "tuple", "ContextVar", _STREAM):
             return self._container_result(bound, callee.name.rpartition(".")[2], node, module)
         if callee.name.startswith(f"{_TABLE.name}."):
@@ -490,7 +525,11 @@ class Inference:
                 return Function(f"{ADAPTER}.{attr}", one)
             case Instance(name="ExceptionInfo", args=(inside,)):
                 return inside if attr == "value" else None
-            case Instance(name=name) if name in ("list", "dict", "tuple", "str", "ContextVar", _STREAM):
+            case Instance(name=name) if name == MOCK:
+                return self.standing.recorded(one, attr)
+            case Instance(name="tuple", args=[Instance(name=name) as places, words]) if name == PLACES and attr in ("args", "kwargs"):
+                return places if attr == "args" else words
+            case Instance(name=name) if name in ("list", "dict", "tuple", "str", "ContextVar", _STREAM, WORDS):
                 return Function(f"{name}.{attr}", one)
             case Instance(name="mcp.types.ServerResult", args=(Instance() as answer,)) if attr == "root":
                 return answer
@@ -685,7 +724,7 @@ class Inference:
                 return self._item(self.type(binding.value, module))
             case How.ENTERED:
                 assert binding.value is not None
-                return self._entered(self.type(binding.value, module))
+                return self.entered(self.type(binding.value, module))
             case How.ANNOTATED:
                 assert isinstance(binding.node, ast.AnnAssign)
                 declared = self.annotated(binding.node.annotation, module)
@@ -730,7 +769,7 @@ class Inference:
         classes = [self.type(item, module) for item in items]
         return either(Instance(one.name) if isinstance(one, ClassOf) else None for one in classes)
 
-    def _entered(self, known: Known | None) -> Known | None:
+    def entered(self, known: Known | None) -> Known | None:
         """What `with` and `async with` bind."""
 
         def one(thing: Known) -> Known | None:
@@ -949,6 +988,8 @@ class Inference:
             if "staticmethod" not in decorators:
                 where = f"{module.path}{OWN}{module.qualified(owner)}"
                 return ClassOf(where) if "classmethod" in decorators else Instance(where)
+        if isinstance(node, ast.arg) and node in arguments and (mock := self.standing.parameter(function, node, module)) is not None:
+            return mock
         handed = self._handed(function, arguments.index(node) if node in arguments else -1, module)
         if handed is not None:
             return handed

@@ -533,6 +533,8 @@ class Options:
         if not isinstance(receiver, ast.Name):
             return None
         bindings = self.program.inference.bindings(receiver.id, receiver, use.module)
+        if not bindings and not self.program.inference.bindings(name, receiver, use.module):
+            return Reach(name) if self._comes_by_stars(receiver.id, name, use.module) else None
         if len(bindings) != 1 or bindings[0].how is not How.IMPORTED:
             return None
         alias = bindings[0].node
@@ -547,6 +549,54 @@ class Options:
             return Reach(name) if same else None
         end = use.module.span(alias).end
         return Reach(name, ((end, f", {name}"),))
+
+    def _comes_by_stars(self, server: str, name: str, module: Module) -> bool:
+        """Whether star imports that bring the server to a module bring what stands beside it, too."""
+        seen: list[Module] = []
+        while module is not self.module:
+            if module in seen:
+                return False
+            seen.append(module)
+            giver: Module | None = None
+            for star in reversed(module.stars):
+                where = self.program.locate(star, module)
+                if where is None and self.program.api.is_module(star):
+                    continue
+                if where is None or where[1] or (where[0] is not self.module and name in where[0].scopes[where[0].tree].bindings):
+                    return False  # nobody knows what it brings, or it brings something else of this name
+                if where[0].stars or server in where[0].scopes[where[0].tree].bindings:
+                    giver = where[0]
+                    break
+            if giver is None or not self._offers_all(giver):
+                return False
+            module = giver
+        return not name.startswith("_")
+
+    def _offers_all(self, giver: Module) -> bool:
+        """Whether star imports bring every name of a module that has no underscore before it, as far as the server's own is one."""
+        offers = giver.scopes[giver.tree].bindings.get("__all__", ())
+        if not offers:
+            return True
+        if len(offers) > 1 or giver is not self.module or giver.span(offers[0].node).start < giver.span(self.server.call).start:
+            return False
+        match offers[0].value:
+            case ast.ListComp(
+                elt=ast.Name(id=name),
+                generators=[ast.comprehension(target=ast.Name(id=each), iter=ast.Call(func=ast.Name(id=names), args=[]), ifs=tests)],
+            ):
+                return name == each and names in ("globals", "dir", "vars") and all(_is_of_underscores(test, name) for test in tests)
+        return False
+
+
+def _is_of_underscores(test: ast.expr, name: str) -> bool:
+    """`not name.startswith("_")`."""
+    match test:
+        case ast.UnaryOp(
+            op=ast.Not(),
+            operand=ast.Call(func=ast.Attribute(value=ast.Name(id=each), attr="startswith"), args=[ast.Constant(value=str(start))]),
+        ):
+            return each == name and start.startswith("_")
+    return False
 
 
 def _receiver(use: Use) -> ast.expr | None:

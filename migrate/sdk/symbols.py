@@ -7,15 +7,19 @@ import re
 from collections.abc import Iterable, Iterator
 
 from ..facts.model import Defined, Standalone, Symbol, SymbolUse
-from .infer import STAND_INS, Inference
+from ..source import is_test
+from .infer import Inference
 from .modules import Def, How, Module
+from .standing import STAND_INS
 from .types import ADAPTER, OWN, URI, ClassOf, Function, Instance, Known, ModuleOf, is_open, members
 from .vocabulary import FIELDS, NEAR, OF_COMPONENTS, ONLY, STANDALONE, WANTED, WANTED_OF_STANDALONE
 
 _MAX_BASES = 50  # classes that stand above each other
 _DOTTED = re.compile(r"(fast)?mcp(\.[A-Za-z_]\w*)+")
+_OF_STATE = frozenset({"get_state", "set_state"})
 _REFLECTION = frozenset({"getattr", "hasattr", "setattr", "delattr"})
 UNKNOWN = "?"
+IMITATED = "imitated"  # a field of a class of the project that has the older name of one of the protocol's
 REPLACED = "replaced"  # what a test puts something else in place of, by its class
 # Nine of ten nodes are of other kinds.
 _LOOKED_AT = frozenset(
@@ -29,6 +33,7 @@ _MADE = {
     "fastmcp.FastMCP.resource": "fastmcp.resources.FunctionResource",
     "fastmcp.FastMCP.prompt": "fastmcp.prompts.FunctionPrompt",
 }
+_OF_STAND_INS = FIELDS | {"fastmcp"}
 _DUMPS = frozenset({"model_dump", "model_dump_json", "dict", "json"})
 # Texts of the SDK's own that code compares with, by what they come from.
 _SAID = {
@@ -88,6 +93,8 @@ class Symbols:
                     yield from (one for base in bases for one in self._class(base, SymbolUse.BASE))
                     if self.api.standalone:
                         yield from (one for base in bases for one in self._heir(base))
+                    if not bases:
+                        yield from self._fields(node)
                 case ast.Subscript(value=value, ctx=ast.Load()):
                     yield from self._class(value, SymbolUse.SUBSCRIPT, node)
                 case ast.ExceptHandler(type=ast.expr() as caught):
@@ -133,7 +140,9 @@ class Symbols:
         for owner in owners:
             yield self._symbol(node, f"{owner}.{node.attr}", use, sure=certain)
         if base is None and node.attr not in NEAR:
-            yield self._symbol(node, f"{UNKNOWN}.{node.attr}", use, sure=False)
+            # The state of a context is a matter of `fastmcp` alone.
+            package = f"{STANDALONE}." if node.attr in _OF_STATE else ""
+            yield self._symbol(node, f"{package}{UNKNOWN}.{node.attr}", use, sure=False)
 
     def _may_be_component(self, node: ast.Attribute) -> bool:
         """Whether this may be read of what a decorator of `fastmcp` has made."""
@@ -155,7 +164,8 @@ class Symbols:
         if not isinstance(one, Instance | ClassOf):
             return None
         if OWN in one.name:
-            return self._inherited(one.name, attr) or (self._dumped(one.name) if attr in _DUMPS and isinstance(one, Instance) else None)
+            found = self._inherited(one.name, attr) or (self._dumped(one.name) if attr in _DUMPS and isinstance(one, Instance) else None)
+            return found or (self._imitating(one.name, attr) if attr in _OF_STAND_INS and isinstance(one, Instance) else None)
         if one.name == ADAPTER and attr in ("dump_json", "dump_python"):
             return next((name for name in self._held(one.args) if self.api.is_class(name)), None)
         if one.name == URI:
@@ -252,13 +262,27 @@ class Symbols:
                     return owner
         return None
 
+    def _imitating(self, name: str, attr: str) -> str | None:
+        """The SDK class that a class of a test stands in for, with an attribute that its methods give to `self`."""
+        path, _, qualified = name.partition(OWN)
+        module = self.inference.world.module_at(path)
+        node = module.defined.get(qualified)
+        if not is_test(path) or not isinstance(node, ast.ClassDef) or attr in module.scopes[node].bindings:
+            return None
+        found = {
+            self._owner(one, attr) for one in self.inference.standing.of_class(name) if isinstance(one, Instance) and OWN not in one.name
+        }
+        found.discard(None)
+        return found.pop() if len(found) == 1 else None
+
     def _call(self, node: ast.Call) -> Iterator[Defined]:
         yield from self._reflected(node)
         if node.keywords and _called(node) in STAND_INS:
             yield from self._imitated(node)
         if self.patches:
             yield from self._patched(node)
-        if not self._is_wanted(node.func):
+        # What a class of the project takes by the name of a field, it may have from a type of the protocol, whatever its own name is.
+        if not self._is_wanted(node.func) and not any(word.arg in FIELDS for word in node.keywords):
             return
         callee = self.inference.type(node.func, self.module)
         made = {
@@ -313,6 +337,18 @@ class Symbols:
                 yield self._symbol(word, f"{owner}.{word.arg}", SymbolUse.STORE, sure=not is_open(base))
             if base is None and word.arg in ONLY:
                 yield self._symbol(word, f"{UNKNOWN}.{word.arg}", SymbolUse.STORE, sure=False)
+
+    def _fields(self, node: ast.ClassDef) -> Iterator[Defined]:
+        """`class FakeTool: inputSchema: dict`: what reads it of an object of the SDK may be given one of these."""
+        made = [one for one in node.body if isinstance(one, ast.FunctionDef) and one.name == "__init__"]
+        for statement in (*node.body, *(inner for function in made for inner in function.body)):
+            match statement:
+                case (
+                    ast.AnnAssign(target=ast.Name(id=name))
+                    | ast.Assign(targets=[ast.Name(id=name) | ast.Attribute(value=ast.Name(id="self"), attr=name)])
+                    | ast.AnnAssign(target=ast.Attribute(value=ast.Name(id="self"), attr=name))
+                ) if name in ONLY and self.module.parents[statement] in (node, *made):
+                    yield self._symbol(statement, f"{IMITATED}.{name}", SymbolUse.STORE, sure=False)
 
     def _reflected(self, node: ast.Call) -> Iterator[Defined]:
         match node:

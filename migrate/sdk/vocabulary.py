@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 FIELDS = frozenset(
@@ -26,6 +27,9 @@ ONLY = frozenset(
     }
 )  # fmt: skip
 """Those of them that hardly anything but MCP has."""
+
+STANDS_IN = re.compile(rb"(?m)^[ \t]+(?:self\.)?(?:%s)[ \t]*[:=]" % b"|".join(name.encode() for name in sorted(ONLY)))
+"""One of these as a field of a class."""
 
 USES = (
     *(name.encode() for name in sorted(FIELDS)),
@@ -110,7 +114,7 @@ STANDALONE = "fastmcp"
 WANTED_OF_STANDALONE = frozenset(
     {
         "AWSCognitoProvider", "Auth0Provider", "AuthKitProvider", "AzureProvider", "Client", "DescopeProvider", "DiscordProvider",
-        "FastMCP", "FastMCPProxy", "MessageHandler", "OAuthProxy", "OIDCProxy",
+        "FastMCP", "FastMCPProxy", "MessageHandler", "MultiAuth", "OAuthProxy", "OIDCProxy",
         "GitHubProvider", "GoogleProvider", "Middleware", "OAuth", "OCIProvider", "OpenAPIProvider",
         "SSETransport", "ScalekitProvider", "StreamableHttpTransport", "SupabaseProvider", "WorkOSProvider",
         "_call_tool_mcp", "_get_prompt_mcp", "_list_prompts_mcp", "_list_resource_templates_mcp", "_list_resources_mcp", "_list_tools_mcp",

@@ -10,17 +10,26 @@ from ...facts.model import Standalone, SymbolUse
 from ...rewrite import calls
 from ...rewrite.edits import Edit
 from ...rule import Applicability, Context, Finding
+from ...sdk.modules import Def, Module
+from ...sdk.servers import STANDALONE_CLASSES, Origins, Server
 
 if TYPE_CHECKING:
     from ...rewrite.tree import Tree
 
 _TAKEN = frozenset({"server", "prefix"})
+# What a server may be made with, and what may be done with it, so that a link to it gives what a copy of it gave.
+_PLAIN = frozenset({"name", "instructions", "version", "website_url", "icons"})
+_REGISTERS = frozenset({"tool", "resource", "prompt"})
+_RUNS = frozenset({"run", "run_async"})
+# A tool that asks for its server, or its state, finds that of the child through a link.
+_ASKS = (b"Context", b"get_context")
 
 
 def check(fact: Standalone, ctx: Context) -> Iterator[Finding]:
     node = ctx.module.at(fact.span)
     if fact.use is SymbolUse.CALL and isinstance(node, ast.Call):
-        yield ctx.finding(fact, Applicability.UNSAFE if _is_plain(fact, node, ctx) else Applicability.MANUAL)
+        same = Applicability.SAFE if _is_same(node, ctx) else Applicability.UNSAFE
+        yield ctx.finding(fact, same if _is_plain(fact, node, ctx) else Applicability.MANUAL)
 
 
 def fix(fact: Standalone, tree: Tree, ctx: Context) -> Iterator[Edit]:
@@ -43,3 +52,65 @@ def _is_plain(fact: Standalone, node: ast.Call, ctx: Context) -> bool:
     # Long ago the prefix came first.
     turned = bool(node.args) and isinstance(node.args[0], ast.Constant | ast.JoinedStr)
     return fact.sure and alone and not turned and len(node.args) <= 2 and all(word.arg in _TAKEN for word in node.keywords)
+
+
+def _is_same(node: ast.Call, ctx: Context) -> bool:
+    """Whether the child is all there when its module is loaded, and nothing of it or of its parent tells a link from a copy."""
+    given = node.args[0] if node.args else next((word.value for word in node.keywords if word.arg == "server"), None)
+    prefix = node.args[1] if len(node.args) > 1 else next((word.value for word in node.keywords if word.arg == "prefix"), None)
+    if not isinstance(given, ast.Name) or not isinstance(node.func, ast.Attribute) or not _is_text(prefix):
+        return False
+    child, parent = (_server(one, ctx) for one in (given, node.func.value))
+    if child is None or parent is None or child is parent or not _is_bare(child) or not _is_bare(parent):
+        return False
+    if any(word in child.module.source.utf8 for word in _ASKS):
+        return False
+    assigned = child.module.parents.get(child.call)
+    match assigned:
+        case ast.Assign(targets=[ast.Name(id=name)]) if name == given.id and isinstance(child.module.parents.get(assigned), ast.Module):
+            return _is_only_filled(name, child.module, ctx)
+    return False
+
+
+def _is_text(node: ast.expr | None) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, str) and bool(node.value)
+
+
+def _server(node: ast.expr, ctx: Context) -> Server | None:
+    """The one server that an expression stands for."""
+    origin = Origins(ctx.sdk, STANDALONE_CLASSES)
+    made = origin.of(node, ctx.module)
+    found = [server for server in ctx.sdk.standalone_servers if server.call in made]
+    return found[0] if len(found) == len(made) == 1 and not origin.open and found[0].sure else None
+
+
+def _is_bare(server: Server) -> bool:
+    return len(server.call.args) <= 2 and all(word.arg in _PLAIN for word in server.call.keywords)
+
+
+def _is_only_filled(name: str, home: Module, ctx: Context) -> bool:
+    """Whether nothing is done with a server but to decorate functions at the top of its module, to run it, and to copy it."""
+    for path, file in ctx.project.files.items():
+        if name.encode() not in file.source.utf8:
+            continue
+        module = ctx.sdk.module_at(path)
+        for use in module.loads.get(name, ()):
+            match module.parents.get(use):
+                case ast.Attribute(attr=attr) as what if attr in _REGISTERS and module is home and _decorates(what, module):
+                    continue
+                case ast.Attribute(attr=attr) if attr in _RUNS:
+                    continue
+                case ast.Call(func=ast.Attribute(attr="import_server" | "mount"), args=[first, *_]) if first is use:
+                    continue
+            return False
+        # By another name, or as a text, it may be filled elsewhere.
+        if any(isinstance(one, ast.Attribute) and one.attr == name for one in module.nodes):
+            return False
+    return True
+
+
+def _decorates(node: ast.Attribute, module: Module) -> bool:
+    above = module.parents.get(node)
+    decorator = above if isinstance(above, ast.Call) and above.func is node else node
+    function = module.parents.get(decorator)
+    return isinstance(function, Def) and decorator in function.decorator_list and isinstance(module.parents.get(function), ast.Module)

@@ -16,9 +16,16 @@ if TYPE_CHECKING:
     from ...rewrite.tree import Tree
 
 
+_NAME = "as_proxy"
+
+
 def check(fact: Standalone, ctx: Context) -> Iterator[Finding]:
     node = ctx.module.at(fact.span)
-    if fact.use is SymbolUse.CALL and isinstance(node, ast.Call):
+    if fact.use in (SymbolUse.PATCHED, SymbolUse.TEXT):
+        function = ctx.module.function(node) if node is not None else None
+        if function is not None and any(isinstance(inner, ast.Attribute) and inner.attr == _NAME for inner in ast.walk(function)):
+            yield ctx.finding(fact, message=ctx.entry.messages["patched"], hint=ctx.entry.hints["patched"])
+    elif fact.use is SymbolUse.CALL and isinstance(node, ast.Call):
         yield ctx.finding(fact, Applicability.SAFE if _is_plain(fact, node, ctx) else Applicability.MANUAL)
     elif fact.use is SymbolUse.READ and isinstance(node, ast.Attribute):
         above = ctx.module.parents.get(node)

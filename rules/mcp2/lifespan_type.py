@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from ...facts.code import last
 from ...facts.model import Symbol, SymbolUse
 from ...rewrite.edits import Edit
 from ...rule import Applicability, Context, Finding, Import
 from ...sdk.modules import Binding, Def, How
-from ...sdk.types import ClassOf
+from ...sdk.types import ClassOf, ModuleOf
 from ...source import Span
 
 if TYPE_CHECKING:
@@ -27,21 +27,36 @@ def check(fact: Symbol, ctx: Context) -> Iterator[Finding]:
         return
     # Once for each parameter, however often it is read: that is the place to mend.
     span = ctx.module.span(annotation)
-    if ctx.sdk.memo.setdefault(f"lifespan_type {ctx.file.source.path}:{span.start}", fact.span) == fact.span:
+    if ctx.sdk.memo.setdefault(f"lifespan_type {ctx.file.source.path}:{span.start}", fact.span) != fact.span:
+        return
+    default = _idle_default(annotation, ctx)
+    if not isinstance(annotation, ast.Subscript):
         applicability = Applicability.SAFE if _yielded(annotation, ctx) else Applicability.UNSAFE
-        hint = ctx.entry.hints["default"] if applicability is Applicability.SAFE and _idle_default(annotation, ctx) else ""
+        hint = ctx.entry.hints["default"] if applicability is Applicability.SAFE and default is not None and default.alone else ""
         yield ctx.finding(fact, applicability, span=span, hint=hint)
+    if default is not None and not default.alone:
+        message = f"`{default.name}` defaults to `None`, which is no context: type checkers tell of it in other words than before"
+        applicability, hint = (Applicability.UNSAFE, ctx.entry.hints["behind"]) if default.by_name else (Applicability.MANUAL, "")
+        yield ctx.finding(fact, applicability, span=ctx.module.span(default.node), message=message, hint=hint)
 
 
 def fix(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit | Import]:
     annotation = _annotation(fact, ctx)
-    if annotation is not None:
-        end = ctx.module.span(annotation).end
-        name = _yielded(annotation, ctx)
-        default = _idle_default(annotation, ctx) if name else None
-        yield Edit(Span(end, end if default is None else ctx.module.span(default).end), f"[{name or 'Any'}]")
-        if not name:
-            yield Import("typing", "Any")
+    if annotation is None:
+        return
+    module, default = ctx.module, _idle_default(annotation, ctx)
+    end = module.span(annotation).end
+    if isinstance(annotation, ast.Subscript):
+        if default is not None and default.by_name and not default.alone:
+            at = module.span(default.parameter).start
+            yield Edit(Span(at, at), "*, ")
+            yield Edit(Span(end, module.span(default.node).end))
+        return
+    name = _yielded(annotation, ctx)
+    cut = module.span(default.node).end if name and default is not None and default.alone else end
+    yield Edit(Span(end, cut), f"[{name or 'Any'}]")
+    if not name:
+        yield Import("typing", "Any")
 
 
 def _yielded(annotation: ast.expr, ctx: Context) -> str:
@@ -62,22 +77,49 @@ def _yielded(annotation: ast.expr, ctx: Context) -> str:
     return ""
 
 
-def _idle_default(annotation: ast.expr, ctx: Context) -> ast.expr | None:
-    """The `None` that a context alone defaults to, where a call without a context fails at once, so that nobody makes one.
+class _Default(NamedTuple):
+    """The `None` that a context defaults to, where a call without a context fails at once, so that nobody makes one."""
 
-    `def tool(a: int, ctx: Context = None): db = ctx.request_context.lifespan_context.db`. Behind other defaults it stays: without it,
-    the context would have to be named, and who calls the function with places need not be part of the run.
+    node: ast.expr
+    parameter: ast.arg
+    name: str
+    alone: bool  # whether no other parameter has a default, so that it can go
+    by_name: bool  # whether a `*` can stand before the parameter, as far as the project calls the function
+
+
+def _idle_default(annotation: ast.expr, ctx: Context) -> _Default | None:
+    """`def tool(a: int, ctx: Context = None): db = ctx.request_context.lifespan_context.db`.
+
+    Behind other defaults it can go only with the place of the parameter: who calls the function need not be part of the run.
     """
     module = ctx.module
     parameter = module.parents.get(annotation)
     function = next((above for above in module.around(annotation) if isinstance(above, Def)), None)
     if function is None or not isinstance(parameter, ast.arg) or parameter not in function.args.args[-1:]:
         return None
-    default = function.args.defaults[0] if len(function.args.defaults) == 1 else None
+    default = function.args.defaults[-1] if function.args.defaults else None
     if not isinstance(default, ast.Constant) or default.value is not None or not _asks_first(function, parameter.arg):
         return None
     between = module.source.utf8[module.span(annotation).end : module.span(default).start]
-    return default if between.strip() == b"=" else None
+    if between.strip() != b"=":
+        return None
+    alone = len(function.args.defaults) == 1
+    by_name = function.args.vararg is None and not function.args.kwonlyargs and not _is_called_by_place(function, ctx)
+    return _Default(default, parameter, parameter.arg, alone, by_name)
+
+
+def _is_called_by_place(function: Def, ctx: Context) -> bool:
+    """Whether a call of the project by this name may give the last parameter its value by its place."""
+    arguments = [*function.args.posonlyargs, *function.args.args]
+    # A method has its first one of itself.
+    last = len(arguments) - 1 - isinstance(ctx.module.parents.get(function), ast.ClassDef)
+    is_method = last + 1 < len(arguments)
+    for module, call in ctx.sdk.callers(function.name):
+        if isinstance(call.func, ast.Attribute) and not is_method and not isinstance(ctx.sdk.type(call.func.value, module), ModuleOf):
+            continue  # a method of something else
+        if len(call.args) > last or any(isinstance(argument, ast.Starred) for argument in call.args):
+            return True
+    return False
 
 
 def _asks_first(function: Def, name: str) -> bool:
@@ -109,7 +151,11 @@ def _annotation(fact: Symbol, ctx: Context) -> ast.expr | None:
     if not isinstance(read, ast.Attribute) or read.attr in _OF_DICTS:
         return None
     bindings = ctx.sdk.inference.bindings(node.value.id, node.value, module)
-    if len(bindings) != 1 or bindings[0].how is not How.PARAMETER or not isinstance(bindings[0].value, ast.Name | ast.Attribute):
+    if len(bindings) != 1 or bindings[0].how is not How.PARAMETER:
         return None
-    known = ctx.sdk.type(bindings[0].value, module)
-    return bindings[0].value if isinstance(known, ClassOf) and known.name.endswith(".Context") else None
+    annotation = bindings[0].value
+    plain = annotation.value if isinstance(annotation, ast.Subscript) else annotation
+    if not isinstance(plain, ast.Name | ast.Attribute):
+        return None
+    known = ctx.sdk.type(plain, module)
+    return annotation if isinstance(known, ClassOf) and known.name.endswith(".Context") else None

@@ -140,6 +140,29 @@ def _dumped(node: ast.Attribute, ctx: Context) -> Iterator[Edit]:
     if not given.get("exclude_none") and not given.get("exclude_unset"):
         text = f'{{"progressToken": None, **{text}}}'
     yield Edit(ctx.module.span(call), text)
+    yield from _absent(node, ctx)
+
+
+def _absent(node: ast.Attribute, ctx: Context) -> Iterator[Edit]:
+    """`meta is None` in the same function: what clients of the revision say of themselves is there with every request."""
+    if not isinstance(node.value, ast.Name):
+        return
+    name, module = node.value.id, ctx.module
+    own = f'{name} is None or ({name} and all(key.startswith("{_RESERVED}") for key in {name}))'
+    for use in module.loads.get(name, ()):
+        test = module.parents.get(use)
+        if module.scope(use) is not module.scope(node) or not isinstance(test, ast.Compare) or test.left is not use:
+            continue
+        match test:
+            case ast.Compare(ops=[ast.Is() | ast.IsNot() as how], comparators=[ast.Constant(value=None)]):
+                asks = module.parents.get(test)
+                alone = isinstance(asks, ast.If | ast.IfExp) and asks.test is test
+                if isinstance(how, ast.IsNot):
+                    yield Edit(module.span(test), f"not ({own})")
+                elif alone:
+                    yield Edit(module.span(test), own)
+                else:
+                    yield Edit(module.span(test), f"({own})")
 
 
 def _key(attr: str) -> str:

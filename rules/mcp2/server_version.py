@@ -11,6 +11,7 @@ from ...rewrite.edits import Edit
 from ...rule import Applicability, Context, Finding, Import
 from ...sdk.modules import How
 from ...sdk.servers import Server, part
+from ...sdk.vocabulary import STANDALONE
 from ...source import Span
 
 if TYPE_CHECKING:
@@ -36,7 +37,8 @@ def check(fact: Symbol, ctx: Context) -> Iterator[Finding]:
     server = next((server for server in ctx.sdk.servers if server.call is node), None)
     if server is not None and any(_is_set(use.node, use.module) for use in server.uses):
         return
-    yield ctx.finding(fact, Applicability.UNSAFE if node.args or node.keywords else Applicability.MANUAL)
+    known = (node.args or node.keywords) and not _is_of_either(node, ctx)
+    yield ctx.finding(fact, Applicability.UNSAFE if known else Applicability.MANUAL)
 
 
 def fix(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit | Import]:
@@ -52,9 +54,17 @@ def fix(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit | Import]:
             found = tree.node(cst.Assign, ctx.module.span(statement))
             if found is not None:
                 yield from cut.statement(tree, found)
-    elif isinstance(node, ast.Call):
+    elif isinstance(node, ast.Call) and not _is_of_either(node, ctx):
         yield from _given(node, 'version("mcp")', ctx)
         yield Import("importlib.metadata", "version")
+
+
+def _is_of_either(node: ast.Call, ctx: Context) -> bool:
+    """Whether the class may be that of the standalone `fastmcp`, which names itself: a guard of imports chooses."""
+    if not isinstance(node.func, ast.Name):
+        return False
+    bindings = (one for scope in ctx.module.scopes.values() for one in scope.bindings.get(node.func.id, ()))
+    return any(one.target.partition(".")[0] == STANDALONE for one in bindings)
 
 
 def _given(call: ast.Call, text: str, ctx: Context) -> Iterator[Edit]:

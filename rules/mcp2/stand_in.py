@@ -7,10 +7,12 @@ import re
 from collections.abc import Iterator
 
 from ...facts.model import Symbol, SymbolUse
-from ...rule import Applicability, Context, Finding
+from ...rule import Applicability, Context, Finding, Severity
 from ...sdk.modules import Def, Module
-from ...sdk.symbols import REPLACED
+from ...sdk.standing import STAND_INS
+from ...sdk.symbols import IMITATED, REPLACED, UNKNOWN
 from ...sdk.types import OWN, Function, Instance, Known, members
+from ...sdk.vocabulary import ONLY
 
 _DEF = re.compile(rb"\bdef\s+(\w+)\s*\(")
 _LONGEST = 2000  # bytes of parameters
@@ -25,6 +27,9 @@ def check(fact: Symbol, ctx: Context) -> Iterator[Finding]:
         if ctx.project.is_test(path) and not ctx.sdk.is_moved(path):
             yield ctx.finding(fact, Applicability.MANUAL, message="a test puts something else in place of this object of the SDK")
         return
+    if owner == IMITATED or (owner == UNKNOWN and fact.use is SymbolUse.STORE and name in ONLY):
+        yield from _imitating(fact, name, ctx)
+        return
     if fact.use is not SymbolUse.IMPORT or not ctx.project.is_test(path) or ctx.sdk.is_moved(path) or not _is_first(fact, ctx):
         return
     takers = _takers(ctx)
@@ -32,6 +37,45 @@ def check(fact: Symbol, ctx: Context) -> Iterator[Finding]:
         for call in ctx.module.calls[name]:
             for argument in _stand_ins(call, ctx):
                 yield ctx.finding(fact, Applicability.MANUAL, span=ctx.module.span(argument))
+
+
+def _imitating(fact: Symbol, name: str, ctx: Context) -> Iterator[Finding]:
+    """A class of a test with the older name of a field, which code of the project reads of objects of the SDK."""
+    node = ctx.module.at(fact.span)
+    if not ctx.project.is_test(ctx.file.source.path) or node is None:
+        return
+    if isinstance(node, ast.Attribute):
+        what = node.value.id if isinstance(node.value, ast.Name) and _is_mock(node.value, ctx) else None
+    else:
+        what = next((one.name for one in ctx.module.around(node) if isinstance(one, ast.ClassDef)), None)
+    if what is None:
+        return
+    newer = re.sub("([A-Z])", lambda found: f"_{found[1].lower()}", name)
+    if name in ctx.project.remember("fields that code reads", lambda: _read(ctx)) or _reads(newer, ctx):
+        message = f"`{what}` stands in for an object of the SDK, whose `{name}` is `{newer}` in version 2"
+        yield ctx.finding(
+            fact, Applicability.MANUAL, severity=Severity.WARNING, message=message, hint=ctx.entry.hints["field"].replace("{newer}", newer)
+        )
+
+
+def _is_mock(node: ast.Name, ctx: Context) -> bool:
+    """Whether a name is given nothing but mocks."""
+    bindings = ctx.sdk.inference.bindings(node.id, node, ctx.module)
+    return bool(bindings) and all(isinstance(one.value, ast.Call) and _last(one.value.func) in STAND_INS for one in bindings)
+
+
+def _read(ctx: Context) -> frozenset[str]:
+    """The fields that the project reads of objects of the SDK, apart from its tests."""
+    return frozenset(
+        str(fact.key).rpartition(".")[2]
+        for file, fact in ctx.project.facts(Symbol)
+        if isinstance(fact, Symbol) and fact.use is SymbolUse.READ and not ctx.project.is_test(file.source.path)
+    )
+
+
+def _reads(name: str, ctx: Context) -> bool:
+    word = re.compile(rb"\.%s\b" % name.encode())
+    return any(word.search(file.source.utf8) for path, file in ctx.project.files.items() if not ctx.project.is_test(path))
 
 
 def _is_first(fact: Symbol, ctx: Context) -> bool:

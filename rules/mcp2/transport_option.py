@@ -6,13 +6,16 @@ import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from ...facts.code import last
 from ...facts.model import Symbol, SymbolUse
 from ...rewrite import compat
 from ...rewrite.edits import Edit
 from ...rule import Applicability, Context, Finding, Import, NewFile, Severity
-from ...sdk.modules import Module
+from ...sdk.modules import Def, Module
 from ...sdk.options import MOVED, Options, Reach, Sink, plans
 from ...sdk.servers import CLASSES, part
+from ...sdk.symbols import REPLACED
+from ...sdk.types import OWN, Instance
 from ...source import Span
 
 if TYPE_CHECKING:
@@ -34,6 +37,8 @@ def check(fact: Symbol, ctx: Context) -> Iterator[Finding]:
     if ctx.keeps:
         yield from _for_both(fact, ctx)
         return
+    if fact.use is SymbolUse.PATCHED:
+        yield from _of_stand_in(fact, ctx)
     if name is None or (name == "" and fact.use is not SymbolUse.CALL):
         return
     if name == "__init__":
@@ -56,6 +61,12 @@ def check(fact: Symbol, ctx: Context) -> Iterator[Finding]:
 
 def fix(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit | Import]:
     name, node = part(fact), ctx.module.at(fact.span)
+    if fact.use is SymbolUse.PATCHED:
+        for method in _deaf(fact, ctx):
+            yield from _listening(method, ctx)
+        for read in _idle_questions(fact, ctx):
+            yield from _unasked(read, tree, ctx)
+        return
     for options in plans(ctx.sdk, ctx.entry.data):
         if options.problem:
             continue
@@ -270,6 +281,158 @@ def _written(text: str, node: ast.expr, module: Module) -> Edit:
         return Edit(Span(span.start - 1, span.end + 1), plain)
     outer = module.text(string).lstrip("rRfFbBuU")[:1]
     return Edit(span, text.replace('"', "'") if outer == '"' else text)
+
+
+# -- where a test puts something else in the place of the server -----------------------
+
+
+def _of_stand_in(fact: Symbol, ctx: Context) -> Iterator[Finding]:
+    for method in _deaf(fact, ctx):
+        start, end = ctx.module.span(method)
+        head = ctx.module.source.utf8.index(b"(", start, end)
+        message = f"`{method.name}` of a stand-in takes no options, and version 2 of the SDK is given those of the transport here"
+        yield ctx.finding(fact, Applicability.SAFE, span=Span(start, head), message=message, hint=ctx.entry.hints["stand_in"])
+    for read in _idle_questions(fact, ctx):
+        message = f"a test asks for the setting `{read.attr}`, which version 2 of the SDK does not have, and nothing sets any more"
+        yield ctx.finding(fact, Applicability.SAFE, span=ctx.module.span(read), message=message, hint=ctx.entry.hints["unasked"])
+
+
+def _replaced(fact: Symbol, ctx: Context) -> Options | None:
+    """What has to move of the one server of the project, where a test puts something else in its place."""
+    owner, _, name = str(fact.key).partition(".")
+    if owner != REPLACED or name not in CLASSES or not ctx.project.is_test(ctx.file.source.path):
+        return None
+    if sum(not ctx.project.is_test(server.module.path) for server in ctx.sdk.servers) != 1:
+        return None
+    found = [options for options in plans(ctx.sdk, ctx.entry.data) if not ctx.project.is_test(options.module.path)]
+    return found[0] if len(found) == 1 and not found[0].problem else None
+
+
+def _deaf(fact: Symbol, ctx: Context) -> Iterator[Def]:
+    """The methods of a class that is put in the server's place, which are to be given options and take nothing."""
+    options, module = _replaced(fact, ctx), ctx.module
+    node = module.at(fact.span)
+    call = module.parents.get(node) if node is not None else None
+    if options is None or not isinstance(call, ast.Call) or node not in call.args[:-1]:
+        return
+    known = ctx.sdk.type(call.args[call.args.index(node) + 1], module)
+    path, own, qualified = known.name.partition(OWN) if isinstance(known, Instance) else ("", "", "")
+    found = module.defined.get(qualified) if own and path == module.path else None
+    if not isinstance(found, ast.ClassDef) or found.bases or found.keywords:
+        return
+    # Once, however many tests do so.
+    if ctx.sdk.memo.setdefault(f"transport_option {path}:{qualified}", fact.span) != fact.span:
+        return
+    given = {sink.use.name for sink in options.sinks if options.missing(sink)}
+    for method in found.body:
+        if isinstance(method, Def) and method.name in given and not method.decorator_list and _takes_nothing(method):
+            yield method
+
+
+def _takes_nothing(method: Def) -> bool:
+    args = method.args
+    return len(args.args) == 1 and not (args.posonlyargs or args.kwonlyargs or args.vararg or args.kwarg)
+
+
+def _listening(method: Def, ctx: Context) -> Iterator[Edit]:
+    """`async def run_sse_async(self, **options)`; where the test looks at the settings of the stand-in, they go there."""
+    module = ctx.module
+    at = module.span(method.args.args[0]).end
+    yield Edit(Span(at, at), ", **options")
+    owner = module.parents.get(method)
+    if not isinstance(owner, ast.ClassDef) or not _has_settings(owner, ctx):
+        return
+    me = method.args.args[0].arg
+    body = method.body[1:] if ast.get_docstring(method, clean=False) is not None else method.body
+    start = module.span(body[0] if body else method.body[0]).start
+    line = module.source.utf8[:start].rpartition(b"\n")[2].decode("utf-8")
+    if body and not line.strip():
+        yield Edit(Span(start, start), f"vars({me}.settings).update(options){module.source.newline}{line}")
+
+
+def _has_settings(owner: ast.ClassDef, ctx: Context) -> bool:
+    """Whether the objects of a class have settings that are an object like others."""
+    module = ctx.module
+    given = module.attributes.get(owner, {}).get("settings", ())
+    for binding in given:
+        value = binding.value
+        known = ctx.sdk.type(value, module) if isinstance(value, ast.Call) else None
+        path, own, qualified = known.name.partition(OWN) if isinstance(known, Instance) else ("", "", "")
+        found = ctx.sdk.module_at(path).defined.get(qualified) if own else None
+        plain = isinstance(found, ast.ClassDef) and not found.bases and not found.decorator_list and not _is_slotted(found)
+        if not plain and not (isinstance(value, ast.Call) and last(value.func) == "SimpleNamespace"):
+            return False
+    return bool(given)
+
+
+def _is_slotted(node: ast.ClassDef) -> bool:
+    """Whether its objects have no dict, or methods decide on what they have."""
+    given = (target for inner in node.body if isinstance(inner, ast.Assign) for target in inner.targets)
+    methods = {inner.name for inner in node.body if isinstance(inner, Def)}
+    return "__slots__" in map(last, given) or not methods.isdisjoint({"__setattr__", "__getattribute__", *MOVED})
+
+
+def _idle_questions(fact: Symbol, ctx: Context) -> Iterator[ast.Attribute]:
+    """`mock.settings.port` in an assertion about what is in the server's place, where nothing takes what the project sets it to."""
+    options, module = _replaced(fact, ctx), ctx.module
+    node = module.at(fact.span)
+    item = module.parents.get(module.parents.get(node, node), node) if node is not None else None
+    if options is None or not isinstance(item, ast.withitem) or not isinstance(item.optional_vars, ast.Name):
+        return
+    name = item.optional_vars.id
+    idle = {change.name for change in options.changes if options.is_idle(change)}
+    idle -= {change.name for change in options.changes if not options.is_idle(change)}
+    found: list[ast.Attribute] = []
+    for use in module.loads.get(name, ()):
+        settings = module.parents.get(use)
+        read = module.parents.get(settings) if isinstance(settings, ast.Attribute) and settings.attr == "settings" else None
+        if not isinstance(read, ast.Attribute) or read.attr not in idle or not isinstance(read.ctx, ast.Load):
+            continue
+        bindings = ctx.sdk.inference.bindings(name, use, module)
+        mine = len(bindings) == 1 and module.statement(bindings[0].node) is module.statement(item)
+        if mine and _is_assertion(module.statement(read), read):
+            found.append(read)
+    # A test that would be left without a question is for a human.
+    function = module.function(item)
+    if function is not None and _asks_more(function, {module.statement(read) for read in found}):
+        yield from found
+
+
+def _asks_more(function: Def, unasked: set[ast.stmt | None]) -> bool:
+    """Whether a test has other assertions than these."""
+    for node in ast.walk(function):
+        call = node.value if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) else None
+        asks = isinstance(node, ast.Assert) or (call is not None and last(call.func).startswith("assert"))
+        if asks and node not in unasked:
+            return True
+    return False
+
+
+def _is_assertion(statement: ast.stmt | None, read: ast.Attribute) -> bool:
+    """Whether a statement does nothing but hold what is read against something plain."""
+    match statement:
+        case ast.Assert(test=ast.Compare(left=left, ops=[_], comparators=[right]), msg=None):
+            pass
+        case ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name(id="self"), attr=attr), args=[left, right], keywords=[])) if (
+            attr.startswith("assert")
+        ):
+            pass
+        case _:
+            return False
+    other = right if left is read else left
+    return read in (left, right) and isinstance(other, ast.Constant | ast.Name)
+
+
+def _unasked(read: ast.Attribute, tree: Tree, ctx: Context) -> Iterator[Edit]:
+    from ...rewrite import cut
+    from ...rewrite.lazy import cst
+
+    statement = ctx.module.statement(read)
+    if statement is not None:
+        kind = cst.Assert if isinstance(statement, ast.Assert) else cst.Expr
+        found = tree.node(kind, ctx.module.span(statement))
+        if found is not None:
+            yield from cut.statement(tree, found)
 
 
 # -- where it is run ---------------------------------------------------------------

@@ -2,7 +2,8 @@
 
 `SERVER` is one that speaks 2026-07-28 only. A line `== ID` stands before each.
 
-Runs in an environment with the official SDK; `IN` says which major a symptom needs, 2 unless it is named there. Annotations stay objects:
+Runs in an environment with the official SDK, or with the standalone `fastmcp`; `IN` says which major of the SDK a symptom needs, 2 unless it is
+named there. Annotations stay objects:
 the SDK reads those of functions inside of functions.
 """
 
@@ -26,6 +27,7 @@ from pathlib import Path
 from typing import Any
 
 IN = {"method-not-found-initialize": 1, "speaks-only": 1, "before-initialization": 1}
+STANDALONE = "fastmcp-"  # symptoms whose ids begin so are those of the standalone package, release 4
 PREFIX = "io.modelcontextprotocol/"
 META = {f"{PREFIX}protocolVersion": "2026-07-28", f"{PREFIX}clientInfo": {"name": "a", "version": "1"}, f"{PREFIX}clientCapabilities": {}}
 HEADERS = {"MCP-Protocol-Version": "2026-07-28", "Mcp-Method": "tools/list"}
@@ -382,6 +384,44 @@ def answered(argv: list[str], message: dict[str, Any]) -> str:
     """All that a server writes when it is sent one message."""
     done = subprocess.run(argv, input=f"{json.dumps(message)}\n", capture_output=True, text=True, timeout=60)
     return done.stdout + done.stderr
+
+
+# The standalone `fastmcp`
+
+DESK = 'from fastmcp import Client, Context, FastMCP\nmcp = FastMCP("desk")\n'
+
+
+def calls(body: str, mode: str = "auto") -> str:
+    """A tool with this body, and a client that calls it."""
+    tool = f"import asyncio\n@mcp.tool\nasync def a(ctx: Context) -> str:\n    {body}\n"
+    return f"{DESK}{tool}async def main():\n    async with Client(mcp, mode={mode!r}) as client:\n        await client.call_tool('a')\nasyncio.run(main())\n"
+
+
+code("fastmcp-constructor", 'from fastmcp import FastMCP\nFastMCP("desk", host="0.0.0.0", port=9000)')
+code("fastmcp-argument", f'{DESK}mcp.mount(FastMCP("shop"), prefix="shop")')
+code("fastmcp-no-module", "from fastmcp.server.proxy import FastMCPProxy")
+code("fastmcp-cannot-import", "from fastmcp.client.transports import WSTransport")
+code("fastmcp-decorated", f"{DESK}@mcp.tool\ndef a() -> str:\n    return ''\na.fn()")
+code("fastmcp-no-method", f"{DESK}mcp.get_tools()")
+code("fastmcp-elicit-modern", calls("return str(await ctx.elicit('Really?', response_type=bool))"))
+code("fastmcp-elicit-default", calls("return str(await ctx.elicit('Really?'))", "legacy"))
+code("fastmcp-context", calls("return str(await ctx.sample('Say it'))"))
+code("fastmcp-state", calls("return ctx.get_state('a')['b']"))
+code(
+    "fastmcp-prompt",
+    f"{DESK}import asyncio\nfrom mcp.types import PromptMessage, TextContent\n@mcp.prompt\ndef a() -> PromptMessage:\n"
+    "    return PromptMessage(role='user', content=TextContent(type='text', text='a'))\n"
+    "async def main():\n    async with Client(mcp) as client:\n        await client.get_prompt('a')\nasyncio.run(main())\n",
+)
+code(
+    "fastmcp-sources",
+    "from fastmcp.server.auth import MultiAuth\nfrom fastmcp.server.auth.providers.jwt import StaticTokenVerifier\n"
+    "MultiAuth(verifiers=[StaticTokenVerifier(tokens={}), StaticTokenVerifier(tokens={})])",
+)
+code(
+    "fastmcp-tasks",
+    f"{DESK}import asyncio\n@mcp.tool(task=True)\nasync def a() -> str:\n    return ''\nasyncio.run(Client(mcp).__aenter__())",
+)
 
 
 # Installed
