@@ -8,6 +8,7 @@ import os
 import shutil
 import signal
 import sys
+import threading
 import time
 import traceback
 from collections.abc import Callable, Iterable, Iterator
@@ -96,7 +97,9 @@ def orderly() -> Iterator[None]:
 @contextmanager
 def _heard(names: Iterable[str], handler: Callable[[int, FrameType | None], object]) -> Iterator[None]:
     """Has signals handled so. What is ignored, as under nohup, stays ignored."""
-    numbers = [getattr(signal, name) for name in names if hasattr(signal, name)]
+    # Only the main thread hears signals.
+    may = threading.current_thread() is threading.main_thread()
+    numbers = [getattr(signal, name) for name in names if hasattr(signal, name)] if may else []
     before = {number: signal.signal(number, handler) for number in numbers if signal.getsignal(number) is not signal.SIG_IGN}
     try:
         yield

@@ -125,6 +125,7 @@ def migrate(*argv: str, cwd: Path, given: str | None = None) -> subprocess.Compl
     It runs in this process: to start Python and load everything costs several times what a run over a small program does. What
     only a process can show (signals, pipes, what is loaded at all) has tests of its own.
     """
+    assert threading.current_thread() is threading.main_thread(), "the working folder and the streams are the process's"
     out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8", errors=errors) for errors in ("strict", "backslashreplace"))
     said = io.TextIOWrapper(io.BytesIO((given or "").encode()), encoding="utf-8")
     here, streams, environment = os.getcwd(), (sys.stdin, sys.stdout, sys.stderr), dict(os.environ)

@@ -424,7 +424,10 @@ def test_two_runs_at_once_make_what_one_makes(tmp_path: Path) -> None:
 
     processes = [start(folders[0]), start(folders[1]), start(folders[1])]
     said = [process.communicate() for process in processes]
-    assert [(process.returncode, err) for process, (_, err) in zip(processes, said, strict=True)] == [(0, "")] * 3
+    # The slower of two may meet the new module of the faster one before the rest, and then tells what it has left.
+    assert processes[0].returncode == 0
+    assert min(process.returncode for process in processes[1:]) == 0
+    assert all(process.returncode in (0, 1) and err == "" for process, (_, err) in zip(processes, said, strict=True))
     one, two = ({path.relative_to(folder): path.read_bytes() for path in folder.rglob("*") if path.is_file()} for folder in folders)
     assert one == two
     assert len(one) == 4

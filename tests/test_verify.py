@@ -427,13 +427,14 @@ MOVED = {one.name: one for one in servers.load() if one.fix == "migrates" and on
 def moved(tmp_path_factory) -> dict[str, Proof]:
     """What is said of what `fix` makes of each server; several at once, for the same reason."""
     scratch = tmp_path_factory.mktemp("moved")
+    folders = [servers.copy(server.before, scratch / server.name) for server in MOVED.values()]
+    for folder in folders:  # in this process, which has one working folder
+        servers.migrate("fix", ".", cwd=folder)
     with ThreadPoolExecutor(4) as pool:
-        return dict(zip(MOVED, pool.map(lambda one: proof_of(one, scratch / one.name), MOVED.values()), strict=True))
+        return dict(zip(MOVED, pool.map(proof_of, MOVED.values(), folders), strict=True))
 
 
-def proof_of(server: servers.Server, scratch: Path) -> Proof:
-    folder = servers.copy(server.before, scratch)
-    servers.migrate("fix", ".", cwd=folder)
+def proof_of(server: servers.Server, folder: Path) -> Proof:
     calls = tuple(map(messages.call, server.calls))
     notices = tuple(Notice(call, *call.text.partition(" ")[::2]) for call in map(messages.call, server.notify))
     target = Target(

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from ...facts.model import Standalone, SymbolUse
-from ...rewrite import calls
+from ...rewrite import answers, calls
 from ...rewrite.edits import Edit
 from ...rule import Applicability, Context, Finding
 from ...sdk.modules import How
@@ -44,8 +44,9 @@ def _is_asked(node: ast.Call, ctx: Context) -> bool:
     known = ctx.sdk.type(node.args[0], ctx.module)
     if not isinstance(known, Instance) or known.name != "fastmcp.FastMCP":
         return False
-    asks = (one for _, one in ctx.project.facts(Standalone, _ELICIT))
-    return any(isinstance(one, Standalone) and one.use is SymbolUse.CALL for one in asks)
+    asks = ((file, one) for file, one in ctx.project.facts(Standalone, _ELICIT) if isinstance(one, Standalone))
+    # A question that becomes one for clients of both kinds needs none that begins with the handshake.
+    return any(one.use is SymbolUse.CALL and isinstance(answers.plan(one, ctx.project, file.source.path), str) for file, one in asks)
 
 
 def _is_chosen(node: ast.Attribute, ctx: Context) -> bool:

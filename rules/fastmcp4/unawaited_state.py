@@ -24,7 +24,8 @@ _WAITING = frozenset({"gather", "create_task", "ensure_future", "wait_for", "run
 
 def check(fact: Standalone, ctx: Context) -> Iterator[Finding]:
     node = ctx.module.at(fact.span)
-    if _UNKNOWN in str(fact.key):
+    # What stands in for a context may be known by where it goes.
+    if _UNKNOWN in str(fact.key) or (fact.use is SymbolUse.READ and str(fact.key).endswith("_state")):
         if isinstance(node, ast.Attribute) and ctx.project.is_test(ctx.file.source.path) and _is_mocked(node, ctx):
             yield ctx.finding(fact, message=ctx.entry.messages["mocked"], hint=ctx.entry.hints["patched"])
     elif fact.use in (SymbolUse.PATCHED, SymbolUse.TEXT):
