@@ -117,3 +117,69 @@ def test_a_second_run_changes_nothing(tmp_path: Path) -> None:
     first = {path.name: path.read_text() for path in tmp_path.glob("*.py")}
     assert servers.migrate("fix", ".", cwd=tmp_path).returncode == 0
     assert {path.name: path.read_text() for path in tmp_path.glob("*.py")} == first
+
+
+CALLED = '''"""Deletes what its user agrees to."""
+
+from fastmcp import Context, FastMCP
+
+mcp = FastMCP("called")
+DELETED = []
+
+
+@mcp.tool
+async def confirm(ctx: Context) -> str:
+    answer = await ctx.elicit("Really?", response_type=bool)
+    if answer.action != "accept" or not answer.data:
+        raise PermissionError("refused")
+    return "agreed"
+
+
+@mcp.tool
+async def purge(ctx: Context) -> str:
+    await confirm(ctx)
+    DELETED.append("all")
+    return "deleted"
+
+
+@mcp.tool
+async def wipe(ctx: Context) -> str:
+    await getattr(confirm, "fn", confirm)(ctx)
+    DELETED.append("all")
+    return "deleted"
+'''
+CALL = """
+import asyncio, json, logging, os
+os.environ["FASTMCP_CHECK_FOR_UPDATES"] = "off"
+import fastmcp
+logging.disable(logging.CRITICAL)
+from fastmcp import Client
+from fastmcp.client.elicitation import ElicitResult
+import server
+
+
+async def refuse(message, response_type, params, context):
+    return ElicitResult(action="decline")
+
+
+async def main():
+    for mode in ("legacy", "auto"):
+        for name in ("purge", "wipe"):
+            async with Client(server.mcp, mode=mode, elicitation_handler=refuse) as client:
+                result = await client.call_tool(name, {}, raise_on_error=False)
+                print(json.dumps([result.is_error, server.DELETED]))
+
+
+asyncio.run(main())
+"""
+
+
+def test_a_tool_that_others_call_lets_nothing_go_on_without_an_answer(tmp_path: Path) -> None:
+    (tmp_path / "server.py").write_text(CALLED)
+    (tmp_path / "pyproject.toml").write_text('[project]\nname = "desk"\nversion = "1"\ndependencies = ["fastmcp>=2.14,<3"]\n')
+    left = servers.migrate("fix", ".", cwd=tmp_path)
+    assert "MCP614" in left.stdout + left.stderr
+    (tmp_path / "call.py").write_text(CALL)
+    done = subprocess.run([str(sdk.fastmcp(4)), "call.py"], cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    assert [json.loads(line) for line in done.stdout.splitlines()] == [[True, []]] * 4

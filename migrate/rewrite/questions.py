@@ -34,6 +34,9 @@ KEYS = frozenset(
     | {f"{SESSION}.{name}" for name in ("elicit", "elicit_form", "elicit_url", "create_message", "list_roots")}
 )
 _WORDS = (b".elicit", b".create_message", b".list_roots")
+# A server of `fastmcp` may run a tool itself, by its name; a client is answered as clients are.
+_OWN_CALLS = ("fastmcp.FastMCP.call_tool", "fastmcp.FastMCP.get_tool")
+_CLIENT_CALLS = frozenset({"fastmcp.Client.call_tool", "fastmcp.Client.call_tool_mcp"})
 _WAITING = frozenset({"wait_for"})
 _DEPTH = 4
 
@@ -198,8 +201,10 @@ class Questions:
             other = self.sdk.module_at(path)
             for node in other.nodes:
                 match node:
-                    case ast.Name(id=used) if used == name and other is module and node not in known:
-                        return True
+                    case ast.Name(id=used) if used == name and node not in known:
+                        # In another file a star brings it along, or it is another thing.
+                        if other is module or (file.stars and not self.sdk.inference.bindings(name, node, other)):
+                            return True
                     case ast.alias(name=used) if used == name and other is not module:
                         return True
                     case ast.Attribute(attr=used, value=value) if used == name and node not in known:
@@ -208,9 +213,19 @@ class Questions:
                             return True
                     case ast.Constant(value=str(text)) if text == name or text.endswith(f".{name}"):
                         # The name of the tool is what its clients call it by; anything else may mean the function.
-                        if other is module and not isinstance(other.parents.get(node), ast.keyword):
+                        called = self._called(node, other)
+                        if called.startswith(_OWN_CALLS) or (
+                            other is module and not isinstance(other.parents.get(node), ast.keyword) and called not in _CLIENT_CALLS
+                        ):
                             return True
         return False
+
+    def _called(self, text: ast.Constant, module: Module) -> str:
+        """What takes a text as its first argument."""
+        above = module.parents.get(text)
+        if not isinstance(above, ast.Call) or above.args[:1] != [text]:
+            return ""
+        return next((one.name for one in members(self.sdk.type(above.func, module)) if isinstance(one, Function)), "")
 
     def entry(self, function: Def, module: Module) -> Entry | None:
         for decorator in function.decorator_list:
