@@ -1,6 +1,6 @@
 """Writes `mcp_rounds.py`: a tool of the standalone `fastmcp` is called again with the answer to what it has asked.
 
-The question stays where it is. For servers of the official SDK `rounds.py` does the same; the module that it writes is `mcp_questions.py`.
+The question stays where it is. For servers of the official SDK `rounds.py` does the same, and writes `mcp_questions.py`.
 """
 
 from __future__ import annotations

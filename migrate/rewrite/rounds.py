@@ -1,6 +1,6 @@
 """Writes `mcp_questions.py`: a tool of the official SDK is called again with the answer to what it has asked.
 
-The question stays where it is. For servers of the standalone `fastmcp` `answers.py` does the same; the module that it writes is `mcp_rounds.py`.
+The question stays where it is. For servers of the standalone `fastmcp` `answers.py` does the same, and writes `mcp_rounds.py`.
 """
 
 from __future__ import annotations
