@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -183,3 +184,33 @@ def test_a_tool_that_others_call_lets_nothing_go_on_without_an_answer(tmp_path: 
     done = subprocess.run([str(sdk.fastmcp(4)), "call.py"], cwd=tmp_path, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
     assert [json.loads(line) for line in done.stdout.splitlines()] == [[True, []]] * 4
+
+
+GROUPED = """from {package} import Context, FastMCP
+from pydantic import BaseModel
+
+mcp = FastMCP("grouped")
+
+
+class Sure(BaseModel):
+    sure: bool
+
+
+@mcp.tool()
+async def delete(ctx: Context) -> str:
+    try:
+        await ctx.elicit("Really?", Sure)
+    except{star} BaseException:
+        pass
+    return "deleted"
+"""
+
+
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="`except*` is a form of Python 3.11")
+@pytest.mark.parametrize("star", ["", "*"])
+@pytest.mark.parametrize("package", ["fastmcp", "mcp.server.fastmcp"])
+def test_a_question_stays_where_its_handler_may_catch_what_leaves_the_tool(tmp_path: Path, package: str, star: str) -> None:
+    (tmp_path / "server.py").write_text(GROUPED.format(package=package, star=star))
+    left = servers.migrate("fix", ".", "--unsafe-fixes", cwd=tmp_path)
+    assert "await ctx.elicit(" in (tmp_path / "server.py").read_text()
+    assert ("MCP614" if package == "fastmcp" else "MCP585") in left.stdout + left.stderr

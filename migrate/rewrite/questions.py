@@ -13,7 +13,7 @@ from ..facts.functions import walk
 from ..facts.gates import QUESTION_MODULE
 from ..facts.model import Symbol, SymbolUse
 from ..project import Project
-from ..sdk.modules import Def, How, Module, dotted
+from ..sdk.modules import TRY, Def, How, Module, dotted
 from ..sdk.types import OWN, ClassOf, Function, Instance, is_open, members
 from ..source import is_test
 
@@ -517,13 +517,15 @@ def _is_waited(call: ast.Call, module: Module) -> bool:
     return isinstance(above, ast.Await)
 
 
-def _holder(node: ast.AST, module: Module) -> ast.ExceptHandler | None:
-    """A handler that holds back even what is no error, in the function around a call."""
+def _holder(node: ast.AST, module: Module) -> ast.ExceptHandler | ast.With | ast.AsyncWith | None:
+    """What holds back even what is no error, in the function around a call."""
     child = node
     for above in module.around(node):
         if isinstance(above, Def):
             return None
-        if isinstance(above, ast.Try) and child in above.body:
+        if isinstance(above, ast.With | ast.AsyncWith) and any(_suppresses(item.context_expr) for item in above.items):
+            return above
+        if isinstance(above, TRY) and child in above.body:
             for handler in above.handlers:
                 kinds = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
                 everything = any(kind is None or dotted(kind).endswith("BaseException") for kind in kinds)
@@ -531,6 +533,13 @@ def _holder(node: ast.AST, module: Module) -> ast.ExceptHandler | None:
                     return handler
         child = above
     return None
+
+
+def _suppresses(manager: ast.expr) -> bool:
+    """`contextlib.suppress(BaseException)`."""
+    if not isinstance(manager, ast.Call) or dotted(manager.func).rpartition(".")[2] != "suppress":
+        return False
+    return any(dotted(kind).endswith("BaseException") or isinstance(kind, ast.Starred) for kind in manager.args)
 
 
 def _is_template(call: ast.Call) -> bool:
