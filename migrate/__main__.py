@@ -20,8 +20,11 @@ def own_path() -> None:
     A `yaml.py` or a `types.py` of the project that is looked at would go before the library of that name. What is nowhere else is
     still found there.
     """
-    theirs = {"", os.getcwd(), *map(os.path.abspath, filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep)))}
-    behind = [folder for folder in sys.path if folder == "" or os.path.abspath(folder) in theirs]
+    try:
+        theirs = {"", os.getcwd(), *map(os.path.abspath, filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep)))}
+        behind = [folder for folder in sys.path if folder == "" or os.path.abspath(folder) in theirs]
+    except FileNotFoundError:
+        return  # the working folder is gone, and nothing can lie in it
     sys.path[:] = [folder for folder in sys.path if folder not in behind] + behind
 
 

@@ -23,11 +23,14 @@ class Bystanders:
 
     def taken_from(self, module: str) -> frozenset[str]:
         """The names that they import from a module, or reach through its name; of a star import, every word that follows."""
-        stem = re.escape(module.rpartition(".")[2])
+        last = module.rpartition(".")[2]
+        stem = re.escape(last)
         imported = re.compile(rf"\bfrom\s+[\w.]*\b{stem}\s+import\s+(\([^)]*\)|[^\n]*)")
         reached = re.compile(rf"\b{stem}\s*[.:]\s*([A-Za-z_]\w*)")
         names: set[str] = set()
         for text in self._texts:
+            if last not in text:
+                continue
             for found in imported.findall(text):
                 names.update(_WORD.findall(text if "*" in found else found))
             names.update(reached.findall(text))

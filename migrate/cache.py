@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import sys
 import tempfile
 import time
@@ -24,7 +25,8 @@ from .disk import Noted, Trace
 FOLDER = "MCP_MIGRATE_CACHE_DIR"
 """The variable that names another folder than the platform's."""
 _FORMAT = 1
-_SUFFIX = ".run"
+_SUFFIX, _DRAFT = ".run", ".mcp-migrate-"
+_OURS = re.compile(rf"(?:[0-9a-f]{{32}}|{re.escape(_DRAFT)}\w+){re.escape(_SUFFIX)}")
 _KEPT = 30 * 24 * 3600  # seconds that a run is kept for after it was last asked for
 # File systems tell times apart from 10 ms up to 2 s: what changed later than this many ns before a run may have changed once more.
 _TICK = 2_000_000_000
@@ -32,9 +34,12 @@ _TICK = 2_000_000_000
 
 @dataclass(frozen=True)
 class Said:
-    """What a run has told: texts for files (None is standard output), lines for standard error, and its exit status."""
+    """What a run has told: a text for each file that was asked for, or for standard output, lines for standard error, its exit status.
 
-    texts: Sequence[tuple[str | None, str]]
+    Which files these are only the command line says, never what was kept.
+    """
+
+    texts: Sequence[str]
     lines: Sequence[str]
     status: int
 
@@ -48,9 +53,16 @@ def folder() -> Path:
     return user_cache_path("mcp-migrate", appauthor=False)
 
 
-def key(*wishes: object) -> str:
-    """The name of a run with these wishes in this folder: no other release, Python or set of packages has the same."""
-    return disk.digest("\0".join(map(str, (_FORMAT, *_tool(), os.path.realpath(os.curdir), *wishes))).encode("utf-8", "surrogatepass"))
+def key(*wishes: object) -> str | None:
+    """The name of a run with these wishes in this folder: no other release, Python or set of packages has the same.
+
+    None where that cannot be told, as in a package that is no folder.
+    """
+    try:
+        told = (_FORMAT, *_tool(), os.getcwd(), os.path.realpath(os.curdir), *wishes)
+    except OSError:
+        return None
+    return disk.digest("\0".join(map(str, told)).encode("utf-8", "surrogatepass"))
 
 
 def load(name: str) -> Said | None:
@@ -63,7 +75,7 @@ def load(name: str) -> Said | None:
         known = json.loads(rest)
         if not _is_unchanged(known):
             return None
-        said = Said([(path, text) for path, text in known["texts"]], known["lines"], known["status"])
+        said = Said([*map(str, known["texts"])], [*map(str, known["lines"])], int(known["status"]))
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None
     with contextlib.suppress(OSError):
@@ -84,6 +96,7 @@ def store(name: str, said: Said, trace: Trace, began: int) -> None:
         "folders": _by_folder(trace.folders),
         "above": _by_folder(trace.above),
         "kinds": trace.kinds,
+        "links": trace.links,
         "ignored": trace.ignored,
     }
     with contextlib.suppress(OSError, UnicodeError):
@@ -97,7 +110,7 @@ def clear() -> int:
         return 0
     for file in _ours(place):
         file.unlink(missing_ok=True)
-        count += file.suffix == _SUFFIX
+        count += 1
     with contextlib.suppress(OSError):
         place.rmdir()
     return count
@@ -106,7 +119,7 @@ def clear() -> int:
 def _write(place: Path, name: str, data: bytes) -> None:
     place.mkdir(mode=0o700, parents=True, exist_ok=True)
     # Under a name of its own first: another run may read, or write, the same at this moment.
-    descriptor, draft = tempfile.mkstemp(dir=place, prefix=".", suffix=_SUFFIX)
+    descriptor, draft = tempfile.mkstemp(dir=place, prefix=_DRAFT, suffix=_SUFFIX)
     try:
         with open(descriptor, "wb") as file:
             file.write(disk.digest(data).encode("ascii") + b"\n" + data)
@@ -122,8 +135,8 @@ def _write(place: Path, name: str, data: bytes) -> None:
 
 
 def _ours(place: Path) -> Iterator[Path]:
-    yield from place.glob(f"*{_SUFFIX}")
-    yield from place.glob(f".*{_SUFFIX}")  # what a killed run has left
+    """Our files in a folder that may be anybody's; also what a killed run has left."""
+    yield from (file for file in place.iterdir() if _OURS.fullmatch(file.name) and not file.is_symlink() and file.is_file())
 
 
 def _tool() -> Iterator[object]:
@@ -146,7 +159,7 @@ def _files(folder: str) -> Iterator[object]:
             if entry.name != "__pycache__":
                 yield from _files(entry.path)
         else:
-            status = entry.stat()
+            status = entry.stat(follow_symlinks=False)
             yield from (entry.path, status.st_size, status.st_mtime_ns)
 
 
@@ -184,6 +197,8 @@ def _is_unchanged(known: dict[str, Any]) -> bool:
                 return False
     if any(disk.kind(path) != kind for path, kind in known["kinds"].items()):
         return False
+    if any(os.path.realpath(path) != found for path, found in known["links"].items()):
+        return False
     if known["ignored"]:
         from .worktree import ignored
 
@@ -194,5 +209,5 @@ def _is_unchanged(known: dict[str, Any]) -> bool:
 def _is_stamped(path: str, stamp: list[int], sure: int) -> bool:
     """Whether a file or folder has surely not changed: its stamp is the same, and older than the run that has seen it."""
     status = os.stat(path)
-    now = [status.st_size, status.st_mtime_ns, status.st_ctime_ns]
+    now = [status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino]
     return now == stamp and status.st_mtime_ns < sure and status.st_ctime_ns < sure

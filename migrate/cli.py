@@ -26,7 +26,6 @@ from .terminal import (
     FOUND,
     Progress,
     fail,
-    forgiving,
     guarded,
     interrupted,
     is_colourful,
@@ -137,7 +136,6 @@ def main() -> None:
     """The entry point of the command `mcp-migrate`."""
     # Syntax trees are many objects without cycles: to look for cycles less often saves 15 % of the CPU, and costs no memory.
     gc.set_threshold(2_000_000, 10, 10)
-    forgiving()
     try:
         lenient()
         if COMPLETE in os.environ:
@@ -226,8 +224,10 @@ def check(
         )
         # What git tracks is in no file that a trace knows.
         name = None if no_cache or tracked or accept is not None or flags.stdin is not None else cache.key(context.params, *traits())
-        if name is not None and (said := cache.load(name)) is not None:
-            sys.exit(_tell(said))
+        targets = [*(file for _, file in reports), output_file]
+        if name is not None and (said := cache.load(name)) is not None and len(said.texts) == len(targets):
+            _tell(said, targets)
+            sys.exit(said.status)
 
         from .run import Run
 
@@ -245,14 +245,11 @@ def check(
             lines = _doubts(read)
             if report.stale and (output_format not in (Format.TEXT, Format.JSON) or quiet):
                 lines.append(f"warning: {stale(report)}")
-            texts: list[tuple[str | None, str]] = [
-                (str(file), _rendered(run.report(read, sifted, _shown(run, form)), form, to_terminal=False)) for form, file in reports
-            ]
+            texts = [_rendered(run.report(read, sifted, _shown(run, form)), form, to_terminal=False) for form, _ in reports]
             to_terminal = output_file is None
             text = _rendered(report, output_format, to_terminal=to_terminal, statistics=statistics, quiet=quiet, verbose=verbose)
-            texts.append((None if output_file is None else str(output_file), text))
             status = _status(report, run, sifted)
-        _tell(said := Said(texts, lines, status))
+        _tell(said := Said([*texts, text], lines, status), targets)
         if name is not None and trace is not None and not run.failures:
             cache.store(name, said, trace, began)
         sys.exit(status)
@@ -629,16 +626,15 @@ def _shown(run: Run, output_format: Format) -> Callable[[str], str]:
     return run.relative if output_format in _FOR_MACHINES else run.show
 
 
-def _tell(said: Said) -> int:
-    """Says it, in this run or once more; the exit status."""
-    for file, text in said.texts:
+def _tell(said: Said, targets: Sequence[Path | None]) -> None:
+    """Says it, in this run or once more: each text into its file, or on standard output for None."""
+    for file, text in zip(targets, said.texts, strict=True):
         if file is None:
             sys.stdout.write(text)
         else:
-            _write(Path(file), text)
+            _write(file, text)
     for line in said.lines:
         say(line)
-    return said.status
 
 
 def _rendered(

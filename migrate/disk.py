@@ -17,11 +17,12 @@ from typing import NamedTuple
 
 
 class Stamp(NamedTuple):
-    """What changes with the content of a file or folder: bytes, and the times of its last change and of its last change of status in ns."""
+    """What changes with a file or folder: bytes, the times of its last change and of its last change of status in ns."""
 
     size: int
     changed: int
     status: int
+    place: int = 0  # which file of the disk it is: a link may lead to another one of the same size and time
 
 
 class Noted(NamedTuple):
@@ -39,6 +40,7 @@ class Trace:
     folders: dict[str, Noted] = field(default_factory=dict)
     above: dict[str, Noted] = field(default_factory=dict)  # folders around the project, of which few names count
     kinds: dict[str, str] = field(default_factory=dict)  # what a path was asked for: see `kind`
+    links: dict[str, str] = field(default_factory=dict)  # where paths really lead
     ignored: dict[str, str] = field(default_factory=dict)  # what git has said of a path
     whole: bool = True  # False: something was seen that nothing here could tell again, such as a file without permission
 
@@ -163,6 +165,14 @@ def lexists(location: str) -> bool:
     return _asked(location, os.path.lexists(location))
 
 
+def real(location: str) -> str:
+    """Where a path really leads, through all links."""
+    found = os.path.realpath(location)
+    if (trace := _TRACE.get()) is not None:
+        trace.links[_whole(location)] = found
+    return found
+
+
 def kind(location: str) -> str:
     """What there is at a path, as far as the questions of this module can tell it apart; "" for nothing."""
     if not os.path.lexists(location):
@@ -212,4 +222,4 @@ def _whole(location: str) -> str:
 
 
 def _stamp(status: os.stat_result) -> Stamp:
-    return Stamp(status.st_size, status.st_mtime_ns, status.st_ctime_ns)
+    return Stamp(status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino)

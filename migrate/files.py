@@ -136,7 +136,11 @@ def _appear(temporary: str, target: str) -> None:
     except (OSError, NotImplementedError):
         # A file system without second names: the name is taken first, and the content follows in one step.
         os.close(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666))
-        os.replace(temporary, target)
+        try:
+            os.replace(temporary, target)
+        except BaseException:
+            os.unlink(target)
+            raise
 
 
 def _pour(path: Path, data: bytes) -> None:

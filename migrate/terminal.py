@@ -47,11 +47,22 @@ def guarded() -> Iterator[None]:
     except _expected() as error:
         fail(str(error))
     except OSError as error:
+        if isinstance(error, FileNotFoundError) and _is_lost():
+            fail("the working folder is gone")
         if error.filename is not None or error.errno not in _FULL:
             _report()
         _unprinted(error)
     except Exception:
         _report()
+
+
+def _is_lost() -> bool:
+    """Whether the working folder has been deleted."""
+    try:
+        os.getcwd()
+    except FileNotFoundError:
+        return True
+    return False
 
 
 def _report() -> NoReturn:
@@ -167,7 +178,7 @@ def width() -> int:
 def lenient() -> None:
     r"""What an encoding cannot show becomes an escape such as `\u2192`: a pipe of Windows, or a locale of old, never ends a run."""
     for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper) and stream.errors == "strict":
+        if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
 
 
@@ -176,12 +187,6 @@ def print_bytes(data: bytes) -> None:
     sys.stdout.flush()
     sys.stdout.buffer.write(data)
     sys.stdout.buffer.flush()
-
-
-def forgiving() -> None:
-    """What the encoding of standard output has no letters for is printed as an escape, in place of a failure."""
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="backslashreplace")
 
 
 def told() -> None:

@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import ast
 import re
-import re._constants as sre  # type: ignore[import-not-found]
-import re._parser as parser  # type: ignore[import-not-found]
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
+
+if sys.version_info >= (3, 11):
+    import re._constants as sre  # type: ignore[import-not-found]
+    import re._parser as parser  # type: ignore[import-not-found]
+else:
+    import sre_constants as sre
+    import sre_parse as parser
 
 ROOT = Path(__file__).resolve().parent.parent
 # What is asked with a pattern, as methods of `re` and of patterns.

@@ -260,10 +260,10 @@ opened = set()
 sys.addaudithook(lambda event, arguments: event in ("open", "os.listdir", "os.scandir") and isinstance(arguments[0], str)
     and opened.add(os.path.abspath(arguments[0])))
 asked = set()
-for name in ("isfile", "isdir", "exists", "lexists"):
-    def question(path, real=getattr(os.path, name)):
+for name in ("isfile", "isdir", "exists", "lexists", "islink", "realpath"):
+    def question(path, real=getattr(os.path, name), **more):
         asked.add(os.path.abspath(path))
-        return real(path)
+        return real(path, **more)
     setattr(os.path, name, question)
 with disk.traced() as trace:
     run = Run(Flags())
@@ -275,7 +275,7 @@ inside = lambda path: Path(path).is_relative_to(base)
 noted = {*trace.files, *trace.folders, *trace.above}
 print("opened", sorted(path for path in opened if inside(path) and path not in noted and path not in trace.kinds))
 print("asked", sorted(path for path in asked if inside(path) and path not in noted and path not in trace.kinds
-    and os.path.dirname(path) not in noted))
+    and path not in trace.links and os.path.dirname(path) not in noted))
 print("seen", len(trace.files), len(opened & noted))
 """
     project = tmp_path / "deep" / "project"
@@ -387,6 +387,72 @@ def test_what_nobody_asks_for_any_more_goes(tool):
     tool("check", "pkg")
     assert not old.exists()
     assert _kept(tool).exists()
+
+
+def test_a_link_that_leads_elsewhere_is_seen(tool):
+    for name, rule in (("one", "ping"), ("two", "unstamped_result")):
+        (tool.project / f"{name}.toml").write_text(f'ignore = ["{rule}"]\n')
+    (tool.project / "now.toml").symlink_to("one.toml")
+    first = tool("check", "--config", "now.toml")
+    (tool.project / "now.toml").unlink()
+    (tool.project / "now.toml").symlink_to("two.toml")
+    assert tool("check", "--config", "now.toml") == tool("check", "--config", "now.toml", "--no-cache") != first
+
+
+def test_a_file_of_the_same_size_and_times_in_place_of_another_is_seen(tool, monkeypatch):
+    monkeypatch.setattr(cache, "_TICK", -(10**15))
+    real = os.stat
+    seen: dict[str, os.stat_result] = {}
+
+    def frozen(path: object, **more: object) -> object:
+        status = real(path, **more)  # type: ignore[arg-type]
+        first = seen.setdefault(str(path), status)
+        named = {name: getattr(status, name) for name in ("st_mode", "st_ino", "st_dev", "st_uid", "st_gid")}
+        times = {name: getattr(first, name) for name in ("st_size", "st_mtime_ns", "st_ctime_ns", "st_mtime")}
+        return type("Status", (), named | times)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "stat", frozen)
+        tool("check")
+        looks = tool.looks
+        other = tool.project / "other.txt"
+        other.write_text(SERVER.replace('"ping"', '"pong"'))
+        os.replace(other, tool.project / "pkg" / "server.py")
+        tool("check")
+    assert tool.looks == looks + 1
+
+
+def test_what_is_kept_does_not_say_where_to_write(tool):
+    tool("check")
+    file = _kept(tool)
+    known = json.loads(file.read_bytes().partition(b"\n")[2])
+    known["texts"] = [*known["texts"], "evil"]
+    body = json.dumps(known).encode()
+    file.write_bytes(disk.digest(body).encode() + b"\n" + body)
+    before = {path: path.read_bytes() for path in tool.project.rglob("*") if path.is_file()}
+    looks = tool.looks
+    tool("check")
+    assert tool.looks == looks + 1
+    assert {path: path.read_bytes() for path in tool.project.rglob("*") if path.is_file()} == before
+
+
+def test_what_is_not_ours_stays_in_the_folder(tool):
+    tool.kept.mkdir()
+    theirs = [tool.kept / name for name in ("driver.run", ".hidden.run", f"{'A' * 32}.run", f"{'a' * 31}.run")]
+    for file in theirs:
+        file.write_text("mine")
+        os.utime(file, (1, 1))
+    tool("check")
+    assert tool("cache", "clear").out.startswith("Deleted 1 run ")
+    assert sorted(tool.kept.iterdir()) == sorted(theirs)
+
+
+def test_a_working_folder_that_is_gone_is_one_line(tool, tmp_path, monkeypatch):
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    assert tool("check") == Done(2, "", "mcp-migrate: error: the working folder is gone\n")
 
 
 def test_clear_deletes_what_is_ours_alone(tool):

@@ -107,7 +107,7 @@ def test_no_line_of_the_code_is_run_or_imported_and_no_program_but_git(tmp_path:
 
 
 def test_the_watch_sees_what_it_is_for(tmp_path: Path) -> None:
-    put(tmp_path, "yaml.py", "import subprocess, sys\nsubprocess.run([sys.executable, '-c', ''])\nopen('/tmp/../tmp/nowhere/x', 'w')\n")
+    put(tmp_path, "yaml.py", "import subprocess, sys\nsubprocess.run([sys.executable, '-c', ''])\nopen('../nowhere/x', 'w')\n")
     code = WATCHED.replace("from mcp_migrate.__main__ import main", "sys.path.insert(0, os.getcwd())\nimport yaml")
     done = subprocess.run([sys.executable, "-c", code, "git"], cwd=tmp_path, capture_output=True, text=True)
     assert {line.split()[1] for line in done.stderr.splitlines() if line.startswith("TOLD")} >= {"exec", "subprocess.Popen", "open"}

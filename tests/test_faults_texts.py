@@ -18,7 +18,6 @@ import pytest
 import xmlschema
 from calling import FIX, SERVER, Done, git, put
 
-pytestmark = pytest.mark.faults
 TESTS = Path(__file__).parent
 
 # What an attacker would like a terminal, a log, a page or a workflow to swallow, as far as the name of a file can hold it.
