@@ -16,7 +16,7 @@ from .discover import File, Unreadable
 from .documents import Example
 from .facts.borrowed import BORROWED, may_borrow
 from .facts.model import FileFacts, Ref, Requirement, Value
-from .facts.vocabulary import imports_sdk, may_speak
+from .facts.vocabulary import imports_sdk, imports_standalone, may_speak
 from .feeders import Feeders, dispatches
 from .inline import Carried
 from .manifests import files as manifests
@@ -32,7 +32,9 @@ _ROOM = 32_000_000  # bytes of silent files that are kept until it is known whet
 
 _EVERYBODYS = frozenset({"jsonrpc"})  # what other protocols say as well
 
-_ASKS = (b".elicit", b".create_message", b".list_roots")
+# What asks its client, and what has to be waited for since a newer release: whoever calls the function around it has a part in the change.
+_ASKS = (b".elicit", b".create_message", b".list_roots", b"get_state", b"set_state")
+_COPIES = b".import_server("
 _READS = (b"stdin", b"readline", b"input(")
 
 
@@ -325,7 +327,13 @@ class _Reader:
 
         Nor need what takes values of the SDK from a module that holds some: fields that it reads, decorators, targets of `patch`.
         """
-        asking = Feeders(facts for facts in self.facts if any(word in facts.source.utf8 for word in _ASKS))
+        # Of a server that another one copies, it counts what anybody does with it.
+        copies = any(_COPIES in facts.source.utf8 for facts in self.facts)
+        asking = Feeders(
+            facts
+            for facts in self.facts
+            if any(word in facts.source.utf8 for word in _ASKS) or (copies and imports_standalone(facts.source.utf8))
+        )
         own = {facts.module for facts in self.facts if imports_sdk(facts.source.utf8)}
         holding = Feeders(facts for facts in self.facts if facts.module in own)
         while asking or holding:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -117,3 +118,99 @@ def test_a_second_run_changes_nothing(tmp_path: Path) -> None:
     first = {path.name: path.read_text() for path in tmp_path.glob("*.py")}
     assert servers.migrate("fix", ".", cwd=tmp_path).returncode == 0
     assert {path.name: path.read_text() for path in tmp_path.glob("*.py")} == first
+
+
+CALLED = '''"""Deletes what its user agrees to."""
+
+from fastmcp import Context, FastMCP
+
+mcp = FastMCP("called")
+DELETED = []
+
+
+@mcp.tool
+async def confirm(ctx: Context) -> str:
+    answer = await ctx.elicit("Really?", response_type=bool)
+    if answer.action != "accept" or not answer.data:
+        raise PermissionError("refused")
+    return "agreed"
+
+
+@mcp.tool
+async def purge(ctx: Context) -> str:
+    await confirm(ctx)
+    DELETED.append("all")
+    return "deleted"
+
+
+@mcp.tool
+async def wipe(ctx: Context) -> str:
+    await getattr(confirm, "fn", confirm)(ctx)
+    DELETED.append("all")
+    return "deleted"
+'''
+CALL = """
+import asyncio, json, logging, os
+os.environ["FASTMCP_CHECK_FOR_UPDATES"] = "off"
+import fastmcp
+logging.disable(logging.CRITICAL)
+from fastmcp import Client
+from fastmcp.client.elicitation import ElicitResult
+import server
+
+
+async def refuse(message, response_type, params, context):
+    return ElicitResult(action="decline")
+
+
+async def main():
+    for mode in ("legacy", "auto"):
+        for name in ("purge", "wipe"):
+            async with Client(server.mcp, mode=mode, elicitation_handler=refuse) as client:
+                result = await client.call_tool(name, {}, raise_on_error=False)
+                print(json.dumps([result.is_error, server.DELETED]))
+
+
+asyncio.run(main())
+"""
+
+
+def test_a_tool_that_others_call_lets_nothing_go_on_without_an_answer(tmp_path: Path) -> None:
+    (tmp_path / "server.py").write_text(CALLED)
+    (tmp_path / "pyproject.toml").write_text('[project]\nname = "desk"\nversion = "1"\ndependencies = ["fastmcp>=2.14,<3"]\n')
+    left = servers.migrate("fix", ".", cwd=tmp_path)
+    assert "MCP614" in left.stdout + left.stderr
+    (tmp_path / "call.py").write_text(CALL)
+    done = subprocess.run([str(sdk.fastmcp(4)), "call.py"], cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    assert [json.loads(line) for line in done.stdout.splitlines()] == [[True, []]] * 4
+
+
+GROUPED = """from {package} import Context, FastMCP
+from pydantic import BaseModel
+
+mcp = FastMCP("grouped")
+
+
+class Sure(BaseModel):
+    sure: bool
+
+
+@mcp.tool()
+async def delete(ctx: Context) -> str:
+    try:
+        await ctx.elicit("Really?", Sure)
+    except{star} BaseException:
+        pass
+    return "deleted"
+"""
+
+
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="`except*` is a form of Python 3.11")
+@pytest.mark.parametrize("star", ["", "*"])
+@pytest.mark.parametrize("package", ["fastmcp", "mcp.server.fastmcp"])
+def test_a_question_stays_where_its_handler_may_catch_what_leaves_the_tool(tmp_path: Path, package: str, star: str) -> None:
+    (tmp_path / "server.py").write_text(GROUPED.format(package=package, star=star))
+    left = servers.migrate("fix", ".", "--unsafe-fixes", cwd=tmp_path)
+    assert "await ctx.elicit(" in (tmp_path / "server.py").read_text()
+    assert ("MCP614" if package == "fastmcp" else "MCP585") in left.stdout + left.stderr

@@ -160,6 +160,32 @@ def test_a_test_is_read_that_calls_what_asks_its_client(tmp_path, server, known)
 
 
 @pytest.mark.parametrize(
+    ("name", "server", "known"),
+    [
+        ("_is_admin", "def _is_admin(ctx: Context): return ctx.get_state('role') == 'admin'\n", True),
+        ("_enter", "def _enter(ctx: Context): ctx.set_state('role', 'admin')\n", True),
+        ("_name", "def _name(ctx: Context): return ctx.client_id\n", False),
+    ],
+    ids=["reads state", "writes state", "neither"],
+)
+def test_whoever_imports_what_uses_the_state_of_a_context_is_read(tmp_path, name, server, known):
+    (tmp_path / "server.py").write_text(f"from fastmcp import Context\n\n\n{server}")
+    (tmp_path / "guard.py").write_text(
+        f"from server import {name} as asked\n\n\ndef guard(c):\n    if not asked(c):\n        raise ValueError\n"
+    )
+    assert ("guard.py" in gather(tmp_path).project.files) is known
+
+
+@pytest.mark.parametrize("copies", [True, False])
+def test_whoever_imports_a_server_is_read_where_one_is_copied(tmp_path, copies):
+    (tmp_path / "weather.py").write_text("from fastmcp import FastMCP\n\nweather = FastMCP('weather')\n")
+    copied = "async def setup():\n    await main.import_server(weather)\n" if copies else ""
+    (tmp_path / "main.py").write_text(f"from fastmcp import FastMCP\nfrom weather import weather\n\nmain = FastMCP('main')\n\n\n{copied}")
+    (tmp_path / "more.py").write_text("from weather import weather as w\n\n\n@w.tool\ndef more(): ...\n")
+    assert ("more.py" in gather(tmp_path).project.files) is copies
+
+
+@pytest.mark.parametrize(
     ("path", "text", "known"),
     [
         ("tests/test_tools.py", "from app.tools import TOOL\nassert TOOL.inputSchema\n", True),

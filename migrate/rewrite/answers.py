@@ -1,4 +1,7 @@
-"""Lets a tool of the standalone `fastmcp` be called again with the answer to what it has asked, where the question stays where it is."""
+"""Writes `mcp_rounds.py`: a tool of the standalone `fastmcp` is called again with the answer to what it has asked.
+
+The question stays where it is. For servers of the official SDK `rounds.py` does the same, and writes `mcp_questions.py`.
+"""
 
 from __future__ import annotations
 
@@ -12,8 +15,9 @@ from ..facts.gates import ROUND_MODULE
 from ..facts.model import Standalone, SymbolUse
 from ..project import Project
 from ..rule import Context, Import, NewFile
-from ..sdk.modules import Def, Module, dotted
-from ..source import Span, is_test
+from ..sdk.modules import TRY, Def, Module, dotted
+from ..sdk.types import OWN, ClassOf, Function, Instance, members
+from ..source import Span
 from . import homes, lines
 from . import module as modules
 from .edits import Edit
@@ -22,6 +26,8 @@ from .questions import Quiet, questions
 NAME = ROUND_MODULE.removesuffix(".py")
 ELICIT = "fastmcp.Context.elicit"
 _TOOLS = frozenset({"fastmcp.FastMCP.tool", "fastmcp.tools.tool"})
+# What holds back, or wraps, whatever leaves its block.
+_HOLDS = frozenset({"suppress", "raises", "catch", "TaskGroup", "create_task_group"})
 _LOOPS = (ast.For, ast.AsyncFor, ast.While, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 # What `elicit` of `fastmcp` 4 takes.
 _TAKEN = frozenset({"message", "response_type", "response_title", "response_description"})
@@ -50,9 +56,11 @@ def plan(fact: Standalone, project: Project, path: str) -> Plan | str:
         return "it has to say what is wanted back first"
     if not isinstance(function, ast.AsyncFunctionDef) or not _is_tool(function, project, path, module):
         return "the function around it is no tool by its decorator alone, which could run again"
+    if isinstance(module.parents.get(function), ast.ClassDef) or questions(project).is_used_otherwise(function, module, ()):
+        return "other code calls this tool, and would take the question for its answer"
     if any(isinstance(above, _LOOPS) for above in _within(call, function, module)):
         return "it is asked in a loop, which may need more rounds than clients go along with"
-    if any(isinstance(above, ast.Try) for above in _within(call, function, module)):
+    if any(_catches(above, project, module) for above in _within(call, function, module)):
         return "what is raised around it is caught, and may let the action go on without an answer"
     asked = _asked(function)
     sure = {module.at(one.span) for one in _facts(project, path)}
@@ -91,7 +99,9 @@ def obstacle(ctx: Context) -> str:
 def _says_what(call: ast.Call) -> bool:
     names = {word.arg for word in call.keywords}
     known = len(call.args) <= 2 and not any(isinstance(argument, ast.Starred) for argument in call.args) and names <= _TAKEN
-    return known and (len(call.args) == 2 or "response_type" in names)
+    given = call.args[1] if len(call.args) == 2 else next((word.value for word in call.keywords if word.arg == "response_type"), None)
+    # Release 4 raises a TypeError for None.
+    return known and given is not None and not (isinstance(given, ast.Constant) and given.value is None)
 
 
 def _is_tool(function: Def, project: Project, path: str, module: Module) -> bool:
@@ -99,7 +109,7 @@ def _is_tool(function: Def, project: Project, path: str, module: Module) -> bool
     own = [one for one in function.decorator_list if dotted(one) != f"{NAME}.asks"]
     if len(own) != 1 or (isinstance(own[0], ast.Call) and any(word.arg in (None, "task") for word in own[0].keywords)):
         return False
-    facts = (one for one in project.of(path, Standalone) if str(one.key) in _TOOLS)
+    facts = (one for one in project.of(path, Standalone) if one.sure and str(one.key) in _TOOLS)
     return any(module.at(one.span) in (own[0], getattr(own[0], "func", None)) for one in facts)
 
 
@@ -118,6 +128,23 @@ def _is_moved(call: ast.Call) -> bool:
     )
 
 
+def _catches(above: ast.AST, project: Project, module: Module) -> bool:
+    """Whether what leaves this block may be caught."""
+    if isinstance(above, ast.With | ast.AsyncWith):
+        return any(_holds(item.context_expr, project, module) for item in above.items)
+    return isinstance(above, TRY)
+
+
+def _holds(manager: ast.expr, project: Project, module: Module) -> bool:
+    assert project.sdk is not None
+    made = manager.func if isinstance(manager, ast.Call) else manager
+    if dotted(made).rpartition(".")[2] in _HOLDS:
+        return True
+    # One of the project's own may catch what it likes.
+    known = [*members(project.sdk.type(made, module)), *members(project.sdk.type(manager, module))]
+    return any(isinstance(one, ClassOf | Function | Instance) and OWN in one.name for one in known)
+
+
 def _within(call: ast.Call, function: Def, module: Module) -> Iterator[ast.AST]:
     for above in module.around(call):
         if above is function:
@@ -134,11 +161,7 @@ _HOMES: WeakKeyDictionary[Project, dict[str, str]] = WeakKeyDictionary()
 
 def _homes(project: Project) -> dict[str, str]:
     if project not in _HOMES:
-        users = [
-            path
-            for path in project.files
-            if not is_test(path) and any(isinstance(plan(one, project, path), Plan) for one in _facts(project, path))
-        ]
+        users = [path for path in project.files if any(isinstance(plan(one, project, path), Plan) for one in _facts(project, path))]
         _HOMES[project] = homes.find(project, users, ROUND_MODULE)
     return _HOMES[project]
 

@@ -13,7 +13,7 @@ from ..facts.functions import walk
 from ..facts.gates import QUESTION_MODULE
 from ..facts.model import Symbol, SymbolUse
 from ..project import Project
-from ..sdk.modules import Def, How, Module, dotted
+from ..sdk.modules import TRY, Def, How, Module, dotted
 from ..sdk.types import OWN, ClassOf, Function, Instance, is_open, members
 from ..source import is_test
 
@@ -34,6 +34,9 @@ KEYS = frozenset(
     | {f"{SESSION}.{name}" for name in ("elicit", "elicit_form", "elicit_url", "create_message", "list_roots")}
 )
 _WORDS = (b".elicit", b".create_message", b".list_roots")
+# A server of `fastmcp` may run a tool itself, by its name; a client is answered as clients are.
+_OWN_CALLS = ("fastmcp.FastMCP.call_tool", "fastmcp.FastMCP.get_tool")
+_CLIENT_CALLS = frozenset({"fastmcp.Client.call_tool", "fastmcp.Client.call_tool_mcp"})
 _WAITING = frozenset({"wait_for"})
 _DEPTH = 4
 
@@ -198,8 +201,10 @@ class Questions:
             other = self.sdk.module_at(path)
             for node in other.nodes:
                 match node:
-                    case ast.Name(id=used) if used == name and other is module and node not in known:
-                        return True
+                    case ast.Name(id=used) if used == name and node not in known:
+                        # In another file a star brings it along, or it is another thing.
+                        if other is module or (file.stars and not self.sdk.inference.bindings(name, node, other)):
+                            return True
                     case ast.alias(name=used) if used == name and other is not module:
                         return True
                     case ast.Attribute(attr=used, value=value) if used == name and node not in known:
@@ -208,9 +213,19 @@ class Questions:
                             return True
                     case ast.Constant(value=str(text)) if text == name or text.endswith(f".{name}"):
                         # The name of the tool is what its clients call it by; anything else may mean the function.
-                        if other is module and not isinstance(other.parents.get(node), ast.keyword):
+                        called = self._called(node, other)
+                        if called.startswith(_OWN_CALLS) or (
+                            other is module and not isinstance(other.parents.get(node), ast.keyword) and called not in _CLIENT_CALLS
+                        ):
                             return True
         return False
+
+    def _called(self, text: ast.Constant, module: Module) -> str:
+        """What takes a text as its first argument."""
+        above = module.parents.get(text)
+        if not isinstance(above, ast.Call) or above.args[:1] != [text]:
+            return ""
+        return next((one.name for one in members(self.sdk.type(above.func, module)) if isinstance(one, Function)), "")
 
     def entry(self, function: Def, module: Module) -> Entry | None:
         for decorator in function.decorator_list:
@@ -502,13 +517,15 @@ def _is_waited(call: ast.Call, module: Module) -> bool:
     return isinstance(above, ast.Await)
 
 
-def _holder(node: ast.AST, module: Module) -> ast.ExceptHandler | None:
-    """A handler that holds back even what is no error, in the function around a call."""
+def _holder(node: ast.AST, module: Module) -> ast.ExceptHandler | ast.With | ast.AsyncWith | None:
+    """What holds back even what is no error, in the function around a call."""
     child = node
     for above in module.around(node):
         if isinstance(above, Def):
             return None
-        if isinstance(above, ast.Try) and child in above.body:
+        if isinstance(above, ast.With | ast.AsyncWith) and any(_suppresses(item.context_expr) for item in above.items):
+            return above
+        if isinstance(above, TRY) and child in above.body:
             for handler in above.handlers:
                 kinds = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
                 everything = any(kind is None or dotted(kind).endswith("BaseException") for kind in kinds)
@@ -516,6 +533,13 @@ def _holder(node: ast.AST, module: Module) -> ast.ExceptHandler | None:
                     return handler
         child = above
     return None
+
+
+def _suppresses(manager: ast.expr) -> bool:
+    """`contextlib.suppress(BaseException)`."""
+    if not isinstance(manager, ast.Call) or dotted(manager.func).rpartition(".")[2] != "suppress":
+        return False
+    return any(dotted(kind).endswith("BaseException") or isinstance(kind, ast.Starred) for kind in manager.args)
 
 
 def _is_template(call: ast.Call) -> bool:

@@ -1,4 +1,7 @@
-"""Lets a tool be called again with the answer to what it has asked, where the question stays where it is."""
+"""Writes `mcp_questions.py`: a tool of the official SDK is called again with the answer to what it has asked.
+
+The question stays where it is. For servers of the standalone `fastmcp` `answers.py` does the same, and writes `mcp_rounds.py`.
+"""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ import builtins
 from typing import TYPE_CHECKING
 
 from .handlers import callers
-from .modules import Def, Module
+from .modules import TRY, Def, Module
 from .types import OWN, ClassOf, members
 
 if TYPE_CHECKING:
@@ -18,7 +18,6 @@ _RAISES = frozenset({"raises", "assertRaises", "assertRaisesRegex", "suppress", 
 _ALL = frozenset({"Exception", "BaseException"})
 _OWN = frozenset({"ToolError", "ResourceError", "MCPError", "McpError", "MCPServerError", "FastMCPError"})
 _MAX_CALLERS = 4
-_TRY = (ast.Try, *((ast.TryStar,) if hasattr(ast, "TryStar") else ()))
 
 
 def builtin(node: ast.expr, module: Module, program: Program) -> str:
@@ -66,9 +65,9 @@ def is_caught(statement: ast.Raise, function: Def, module: Module, program: Prog
 def _is_held(node: ast.AST, function: ast.AST, names: set[str], module: Module) -> bool:
     child = node
     for above in module.around(node):
-        if isinstance(above, _TRY) and child in above.body and any(_catches(handler, names) for handler in above.handlers):
+        if isinstance(above, TRY) and child in above.body and any(_catches(handler, names) for handler in above.handlers):
             return True
-        if isinstance(above, _TRY) and any(isinstance(inside, ast.Return) for last in above.finalbody for inside in ast.walk(last)):
+        if isinstance(above, TRY) and any(isinstance(inside, ast.Return) for last in above.finalbody for inside in ast.walk(last)):
             return True
         if (
             isinstance(above, ast.With | ast.AsyncWith)

@@ -15,6 +15,8 @@ from ..facts.syntax import children
 from ..source import Source, Span
 
 Def = ast.FunctionDef | ast.AsyncFunctionDef
+TRY: tuple[type[ast.Try], ...] = (ast.Try, *((ast.TryStar,) if hasattr(ast, "TryStar") else ()))
+"""`try` in each form: that of `except*` where the running Python knows it."""
 Scoped = ast.Module | ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda
 _SCOPED = (ast.Module, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 _BINDING = frozenset(

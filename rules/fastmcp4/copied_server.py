@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from ...facts.code import last
 from ...facts.model import Standalone, SymbolUse
 from ...rewrite import calls
 from ...rewrite.edits import Edit
@@ -22,7 +23,7 @@ _PLAIN = frozenset({"name", "instructions", "version", "website_url", "icons"})
 _REGISTERS = frozenset({"tool", "resource", "prompt"})
 _RUNS = frozenset({"run", "run_async"})
 # A tool that asks for its server, or its state, finds that of the child through a link.
-_ASKS = (b"Context", b"get_context")
+_ASKS = (b"Context", b"get_context", b"CurrentFastMCP", b"get_server")
 
 
 def check(fact: Standalone, ctx: Context) -> Iterator[Finding]:
@@ -63,12 +64,12 @@ def _is_same(node: ast.Call, ctx: Context) -> bool:
     child, parent = (_server(one, ctx) for one in (given, node.func.value))
     if child is None or parent is None or child is parent or not _is_bare(child) or not _is_bare(parent):
         return False
-    if any(word in child.module.source.utf8 for word in _ASKS):
+    if any(word in ctx.project.files[path].source.utf8 for path in _imported(child.module.path, ctx) for word in _ASKS):
         return False
     assigned = child.module.parents.get(child.call)
     match assigned:
         case ast.Assign(targets=[ast.Name(id=name)]) if name == given.id and isinstance(child.module.parents.get(assigned), ast.Module):
-            return _is_only_filled(name, child.module, ctx)
+            return _is_only_filled(name, child, ctx)
     return False
 
 
@@ -88,7 +89,17 @@ def _is_bare(server: Server) -> bool:
     return len(server.call.args) <= 2 and all(word.arg in _PLAIN for word in server.call.keywords)
 
 
-def _is_only_filled(name: str, home: Module, ctx: Context) -> bool:
+def _imported(path: str, ctx: Context) -> set[str]:
+    """A file, and all of the project that it imports, however far."""
+    found, pending = {path}, [path]
+    while pending:
+        new = set(ctx.project.imports(pending.pop())) - found
+        found |= new
+        pending += new
+    return found
+
+
+def _is_only_filled(name: str, child: Server, ctx: Context) -> bool:
     """Whether nothing is done with a server but to decorate functions at the top of its module, to run it, and to copy it."""
     for path, file in ctx.project.files.items():
         if name.encode() not in file.source.utf8:
@@ -96,7 +107,7 @@ def _is_only_filled(name: str, home: Module, ctx: Context) -> bool:
         module = ctx.sdk.module_at(path)
         for use in module.loads.get(name, ()):
             match module.parents.get(use):
-                case ast.Attribute(attr=attr) as what if attr in _REGISTERS and module is home and _decorates(what, module):
+                case ast.Attribute(attr=attr) as what if attr in _REGISTERS and module is child.module and _decorates(what, module):
                     continue
                 case ast.Attribute(attr=attr) if attr in _RUNS:
                     continue
@@ -104,9 +115,25 @@ def _is_only_filled(name: str, home: Module, ctx: Context) -> bool:
                     continue
             return False
         # By another name, or as a text, it may be filled elsewhere.
-        if any(isinstance(one, ast.Attribute) and one.attr == name for one in module.nodes):
+        if any(_is_another_name(one, name, child, module) for one in module.nodes):
             return False
     return True
+
+
+def _is_another_name(node: ast.AST, name: str, child: Server, module: Module) -> bool:
+    """Whether a node may stand for what has a name, and is not that name itself."""
+    match node:
+        case ast.Attribute(attr=attr):
+            return attr == name
+        case ast.alias(name=known, asname=str(other)):
+            return known == name != other
+        case ast.Constant(value=str(text)) if text == name or text.endswith((f".{name}", f":{name}")):
+            # What a server is called, and what stands before the names of its tools, names nothing of the code.
+            above = module.parents.get(node)
+            call = module.parents.get(above) if isinstance(above, ast.keyword) else above
+            titled = isinstance(call, ast.Call) and (call is child.call or last(call.func) in ("import_server", "mount"))
+            return not titled
+    return False
 
 
 def _decorates(node: ast.Attribute, module: Module) -> bool:

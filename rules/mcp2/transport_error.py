@@ -9,12 +9,10 @@ from typing import TYPE_CHECKING
 from ...facts.model import Symbol, SymbolUse
 from ...rewrite.edits import Edit
 from ...rule import Applicability, Context, Finding, Import
+from ...sdk.modules import TRY
 
 if TYPE_CHECKING:
     from ...rewrite.tree import Tree
-
-# `except*`, where the running Python knows it.
-_TRY: tuple[type[ast.Try], ...] = (ast.Try, *((ast.TryStar,) if hasattr(ast, "TryStar") else ()))
 
 
 def check(fact: Symbol, ctx: Context) -> Iterator[Finding]:
@@ -25,7 +23,7 @@ def check(fact: Symbol, ctx: Context) -> Iterator[Finding]:
     for above in ctx.module.around(node):
         if isinstance(above, ast.FunctionDef | ast.AsyncFunctionDef):
             return
-        if isinstance(above, _TRY) and child in above.body and _is_first(fact, above, ctx):
+        if isinstance(above, TRY) and child in above.body and _is_first(fact, above, ctx):
             for handler in above.handlers:
                 for caught in handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]:
                     if caught is not None and _is_httpx(caught, ctx) and not _uses_httpx(above, ctx):
