@@ -268,9 +268,11 @@ class Symbols:
         node = module.defined.get(qualified)
         if not is_test(path) or not isinstance(node, ast.ClassDef) or attr in module.scopes[node].bindings:
             return None
-        found = {
-            self._owner(one, attr) for one in self.inference.standing.of_class(name) if isinstance(one, Instance) and OWN not in one.name
-        }
+        known = self.inference.standing.of_class(name)
+        # What the project's own code reads keeps its name.
+        if not all(isinstance(one, Instance) and OWN not in one.name for one in known):
+            return None
+        found = {self._owner(one, attr) for one in known}
         found.discard(None)
         return found.pop() if len(found) == 1 else None
 
