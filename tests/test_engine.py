@@ -212,7 +212,9 @@ def test_a_fix_that_would_harm_is_dropped_and_named_and_the_others_are_made(text
 
 
 @pytest.mark.skipif(sys.version_info >= (3, 12), reason="this Python reads it")
-@pytest.mark.parametrize(("line", "reasons"), [("", {"the result needs a newer Python"}), ('print(f"{"a"}")\n', set())], ids=["older", "newer"])
+@pytest.mark.parametrize(
+    ("line", "reasons"), [("", {"the result needs a newer Python"}), ('print(f"{"a"}")\n', set())], ids=["older", "newer"]
+)
 def test_syntax_that_is_newer_than_that_of_the_file_is_dropped(line: str, reasons: set[str]) -> None:
     result = fixed(rules(("MCP901", rule(says("ping", 'f"{"a"}"')), {"Handler": ("ping",)})), text=SERVER + line)
     assert {dropped.reason for dropped in result.dropped} == reasons
