@@ -67,17 +67,8 @@ LAYERS: dict[str, set[str]] = {
     "rewrite.adapters": CUT
     | {"facts", "rule", "project", "sdk", "rewrite.homes", "rewrite.module", "rewrite.written"},  # one module serves a project
     "rewrite.compat": CUT
-    | {
-        "facts",
-        "rule",
-        "project",
-        "sdk",
-        "rewrite.homes",
-        "rewrite.module",
-        "rewrite.quotes",
-        "rewrite.renames",
-        "rewrite.written",
-    },  # as that one
+    | {"facts", "rule", "project", "sdk"}  # as that one
+    | {"rewrite.homes", "rewrite.module", "rewrite.quotes", "rewrite.renames", "rewrite.written"},
     "counterparts": {"rule", "sdk"},
     "catalog": {"facts.model", "rule"},
     "symptoms": {"catalog"},
