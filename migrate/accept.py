@@ -22,14 +22,14 @@ class Acceptance:
 
     def __init__(self, bystanders: Bystanders) -> None:
         self.bystanders = bystanders
-        self.names = lru_cache(maxsize=64)(_names)
+        self._read = lru_cache(maxsize=64)(_read)
 
     def objection(self, before: FileFacts, tree: Tree, others: Iterable[FileFacts]) -> str | None:
         """Why the tree's source must not be written; None if nothing speaks against it. `others` are the rest of the project."""
         after = tree.source
         try:
             _ = tree.module
-            new = self.names(after)
+            new, is_newer = self._read(after)
         except (SyntaxError, ValueError, RecursionError) as error:
             return f"the result cannot be parsed: {str(error).splitlines()[0]}"
         try:
@@ -38,7 +38,9 @@ class Acceptance:
             return f"{after.encoding} cannot hold {error.object[error.start : error.end]!r}"
         if torn := cells.objection(before.source.text, after.text):
             return torn
-        old = self.names(before.source)
+        old, was_newer = self._read(before.source)
+        if is_newer and not was_newer:
+            return "the result needs a newer Python"
         if undefined := new.undefined - old.undefined:
             return f"{_listed(undefined)} would be undefined"
         if doubled := new.doubled_imports - old.doubled_imports:
@@ -54,9 +56,15 @@ class Acceptance:
                 return f"another file uses {_listed(taken)}"
         return None
 
+    def names(self, source: Source) -> Names:
+        """What a file binds and looks up."""
+        return self._read(source)[0]
 
-def _names(source: Source) -> Names:
-    return names_of(parse(source)[0])
+
+def _read(source: Source) -> tuple[Names, bool]:
+    """The names of a file, and whether its syntax is newer than the running interpreter."""
+    tree, is_newer = parse(source)
+    return names_of(tree), is_newer
 
 
 def _listed(found: Iterable[str]) -> str:

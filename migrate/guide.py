@@ -25,8 +25,8 @@ class Section:
     """One section: Markdown, and what has to be found in a project for it to apply. `rules` are ids or prefixes of them.
 
     A file is one that the section is about if it imports one of `imports`, or has one of `facts`, or, in a project that has the facts
-    `beside`, holds one of `words`. Where a section `otherwise` is about no file, those with the facts
-    `beside` are taken. A section about `tests` is about all of them where any file imports one of `imports`.
+    `beside`, holds one of `words`. Where a section `otherwise` is about no file, those with the facts `beside` are taken.
+    A section about `tests` is about all of them where any file imports one of `imports`.
     """
 
     id: str

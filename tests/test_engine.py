@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from textwrap import dedent, indent
@@ -208,6 +209,16 @@ def test_a_fix_that_would_harm_is_dropped_and_named_and_the_others_are_made(text
     (left,) = result.remaining
     assert left.applicability is Applicability.MANUAL
     assert reason in left.hint
+
+
+@pytest.mark.skipif(sys.version_info >= (3, 12), reason="this Python reads it")
+@pytest.mark.parametrize(
+    ("line", "reasons"), [("", {"the result needs a newer Python"}), ('print(f"{"a"}")\n', set())], ids=["older", "newer"]
+)
+def test_syntax_that_is_newer_than_that_of_the_file_is_dropped(line: str, reasons: set[str]) -> None:
+    result = fixed(rules(("MCP901", rule(says("ping", 'f"{"a"}"')), {"Handler": ("ping",)})), text=SERVER + line)
+    assert {dropped.reason for dropped in result.dropped} == reasons
+    assert ('f"{"a"}":' in result.texts.get("app.py", "")) is not bool(reasons)
 
 
 def test_text_that_the_files_encoding_cannot_hold_is_dropped() -> None:

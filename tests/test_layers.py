@@ -50,6 +50,7 @@ LAYERS: dict[str, set[str]] = {
     # What asks a client, and what has to run again for its answer, is spread over files, and only types tell it.
     "rewrite.questions": {"source", "facts", "project", "sdk"},
     "rewrite.resolvers": CUT | {"rewrite.cut", "rewrite.questions", "facts", "rule", "sdk"},
+    "rewrite.quotes": {"sdk"},
     "rewrite.homes": {"source", "rewrite.edits", "rewrite.lines", "rewrite.written", "project", "rule", "sdk"},
     "rewrite.rounds": {"*"},
     "rewrite.answers": {"source", "facts", "project", "rule", "sdk"}
@@ -66,7 +67,8 @@ LAYERS: dict[str, set[str]] = {
     "rewrite.adapters": CUT
     | {"facts", "rule", "project", "sdk", "rewrite.homes", "rewrite.module", "rewrite.written"},  # one module serves a project
     "rewrite.compat": CUT
-    | {"facts", "rule", "project", "sdk", "rewrite.homes", "rewrite.module", "rewrite.renames", "rewrite.written"},  # as that one
+    | {"facts", "rule", "project", "sdk"}  # as that one
+    | {"rewrite.homes", "rewrite.module", "rewrite.quotes", "rewrite.renames", "rewrite.written"},
     "counterparts": {"rule", "sdk"},
     "catalog": {"facts.model", "rule"},
     "symptoms": {"catalog"},

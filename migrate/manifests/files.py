@@ -15,6 +15,8 @@ from ..facts.model import Fact, FileFacts, Remark, Requirement
 from ..source import Source
 
 MAX_SIZE = 1_000_000  # what is longer holds data
+TOPS = frozenset({"pyproject.toml", "setup.py", "setup.cfg", "Pipfile", ".git"})
+"""What shows where a project begins: what lies further up belongs to another one."""
 
 # What the text of a file has to hold, or nobody reads it: the names of the SDK and of its settings.
 _WORDS = (b"mcp", b"FASTMCP_", b"filterwarnings")
@@ -105,10 +107,6 @@ def kind_of(path: str) -> Kind | None:
     if _DOCKERFILE.fullmatch(name):
         return Kind.COMMANDS
     return Kind.VARIABLES if _VARIABLES.fullmatch(name) else None
-
-
-TOPS = frozenset({"pyproject.toml", "setup.py", "setup.cfg", "Pipfile", ".git"})
-"""What shows where a project begins: what lies further up belongs to another one."""
 
 
 def installs(path: str) -> bool:

@@ -20,6 +20,7 @@ from ..source import Span
 from . import homes, renames, written
 from . import module as modules
 from .edits import Edit
+from .quotes import fitting
 
 if TYPE_CHECKING:
     from .tree import Tree
@@ -121,12 +122,9 @@ def before(node: ast.Attribute, ctx: Context) -> Span | None:
 
 
 def quoted(name: str, node: ast.AST, ctx: Context) -> str | None:
-    """A text of the code; inside of another one its quotes are others, and there are none that fit into two."""
-    outer = [above for above in ctx.module.around(node) if isinstance(above, ast.JoinedStr)]
-    if not outer:
-        return f'"{name}"'
-    marks = {ctx.module.text(one).lstrip("rRfFbBuU")[:1] for one in outer}
-    return f"'{name}'" if marks == {'"'} else f'"{name}"' if marks == {"'"} else None
+    """A text of the code, with quotes that fit; None where none do."""
+    mark = fitting(node, ctx.module)
+    return f"{mark}{name}{mark}" if mark else None
 
 
 def given(statement: ast.ImportFrom, alias: ast.alias, function: str, tree: Tree, ctx: Context) -> Iterator[Edit | Import | NewFile]:

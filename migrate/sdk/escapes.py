@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING
 
 from .handlers import callers
 from .modules import TRY, Def, Module
-from .types import OWN, ClassOf, members
+from .types import MAX_BASES, OWN, ClassOf, members
 
 if TYPE_CHECKING:
     from .program import Program
 
-_MAX_BASES = 50  # classes that stand above each other
 _RAISES = frozenset({"raises", "assertRaises", "assertRaisesRegex", "suppress", "assertRaisesRegexp"})
 _ALL = frozenset({"Exception", "BaseException"})
 _OWN = frozenset({"ToolError", "ResourceError", "MCPError", "McpError", "MCPServerError", "FastMCPError"})
@@ -42,7 +41,7 @@ def expected_class(node: ast.expr, module: Module, program: Program, seen: set[s
     for one in members(program.type(node, module)):
         if isinstance(one, ClassOf):
             found.append(one.name.rpartition(".")[2].rpartition(OWN)[2])
-            if OWN in one.name and one.name not in seen and len(seen) < _MAX_BASES:
+            if OWN in one.name and one.name not in seen and len(seen) < MAX_BASES:
                 seen.add(one.name)
                 path, _, qualified = one.name.partition(OWN)
                 inner = program.module_at(path)

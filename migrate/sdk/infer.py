@@ -112,6 +112,9 @@ class World(Protocol):
     def module_at(self, path: str) -> Module:
         """A module by its path."""
 
+    def is_shared(self, name: str, module: Module) -> bool:
+        """Whether another file may take a name from a module."""
+
     def callers(self, name: str) -> Iterator[tuple[Module, ast.Call]]:
         """All calls of the project by the last part of what is called."""
 

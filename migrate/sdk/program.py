@@ -241,6 +241,16 @@ class Program:
     def _is_package(self, folder: str) -> bool:
         return folder in self.packages or f"{folder}/__init__.py".lstrip("/") in self.files
 
+    def is_shared(self, name: str, module: Module) -> bool:
+        """Whether another file may take a name from a module: it says the name, and imports something of the module's name."""
+        own = module.name.rpartition(".")[2]
+        return any(
+            own in target.split(".")
+            for path, file in self.files.items()
+            if path != module.path and name.encode() in file.source.utf8
+            for target in (*file.imports.values(), *file.stars, *file.hidden)
+        )
+
     def callers(self, name: str) -> Iterator[tuple[Module, ast.Call]]:
         """All calls of the project by the last part of what is called; none for a name that half the project calls something by."""
         for path in self._mentioning(name):

@@ -50,15 +50,19 @@ class Standing:
             self._busy.discard(node)
 
     def of_class(self, name: str) -> tuple[Known, ...]:
-        """What the objects of a class without bases stand in for, by all that its module does with them."""
+        """What the objects of a class without bases stand in for, by all that its module does with them.
+
+        Nothing where one of them goes to a place of which that is not known, or where they go to different ones.
+        """
         if name not in self._classes:
             self._classes[name] = ()  # for classes that make each other
             path, _, qualified = name.partition(OWN)
             module = self.inference.world.module_at(path)
             node = module.defined.get(qualified)
             if isinstance(node, ast.ClassDef) and not node.bases and not node.keywords:
-                found = dict.fromkeys(one for call in self._made(node, name, module) for one in members(self.value(call, module)))
-                self._classes[name] = tuple(found)
+                flows = () if self.inference.world.is_shared(node.name, module) else {*self._flows(node, name, module)}
+                if len(flows) == 1:
+                    self._classes[name] = tuple(members(*flows))
         return self._classes[name]
 
     def replaced(self, call: ast.Call, module: Module) -> Function | None:
@@ -99,7 +103,7 @@ class Standing:
     # -- where it goes -----------------------------------------------------------
     def _expected(self, node: ast.AST, module: Module) -> Known | None:
         if isinstance(node, Def):
-            return self._agreed(self.value(use, module) for use in self._uses(node.name, node, module))
+            return self._agreed(self._uses(node.name, node, module))
         above = module.parents.get(node)
         match above:
             case ast.keyword(arg=str(name)):
@@ -112,18 +116,18 @@ class Standing:
             case ast.Assign(targets=[ast.Attribute() as target]):
                 return self._attribute(self.inference.type(target.value, module), target.attr)
             case ast.Assign(targets=[ast.Name(id=name)]):
-                return self._agreed(self.value(use, module) for use in self._uses(name, above, module))
+                return self._agreed(self._uses(name, above, module))
             case ast.Return() | ast.Yield():
                 return self._returned(above, module)
         return None
 
-    def _uses(self, name: str, binding: ast.AST, module: Module) -> Iterator[ast.Name]:
-        """Where what a statement gives to a name goes on."""
+    def _uses(self, name: str, binding: ast.AST, module: Module) -> Iterator[Known | None]:
+        """What is expected where that goes on which a statement gives to a name; None where the name may hold something else."""
         for use in module.loads.get(name, ()):
-            if not isinstance(module.parents.get(use), _LOOKS):
+            if not _is_looked_at(use, module):
                 bindings = self.inference.bindings(name, use, module)
-                if len(bindings) == 1 and module.statement(bindings[0].node) is binding:
-                    yield use
+                if any(module.statement(one.node) is binding for one in bindings):
+                    yield self.value(use, module) if len(bindings) == 1 else None
 
     def _agreed(self, flows: Iterable[Known | None]) -> Known | None:
         found = [*flows]
@@ -179,10 +183,25 @@ class Standing:
         result = self._result(known)
         return self.inference.entered(result) if manager else result
 
-    def _made(self, node: ast.ClassDef, name: str, module: Module) -> Iterator[ast.Call]:
-        for call in module.calls.get(node.name, ()):
-            if self.inference.type(call.func, module) == ClassOf(name):
-                yield call
+    def _flows(self, node: ast.ClassDef, name: str, module: Module) -> Iterator[Known | None]:
+        """What is expected where the objects of a class go, or the class itself; nothing where they are only looked at."""
+        uses: list[ast.expr] = [*module.loads.get(node.name, ())]
+        uses += [call.func for call in module.calls.get(node.name, ()) if isinstance(call.func, ast.Attribute)]
+        for use in uses:
+            known = self.inference.type(use, module)
+            if ClassOf(name) not in members(known):
+                continue
+            call = module.parents.get(use)
+            if not isinstance(call, ast.Call) or call.func is not use or known != ClassOf(name):
+                if not _is_annotation(use, module):
+                    yield None
+                continue
+            above = module.parents.get(call)
+            match above:
+                case ast.Assign(targets=[ast.Name(id=local)]):
+                    yield from self._uses(local, above, module)
+                case _ if not _is_looked_at(call, module):
+                    yield self.value(call, module)
 
     # -- what is there -----------------------------------------------------------
     def _result(self, function: Known | None) -> Known | None:
@@ -208,6 +227,29 @@ def last(node: ast.expr) -> str:
 def is_patch(call: ast.Call) -> bool:
     """`patch(...)` and `patch.object(...)`, also of `mock` and `mocker`."""
     return last(call) == "patch" or _is_of_object(call)
+
+
+def _is_looked_at(node: ast.expr, module: Module) -> bool:
+    """Whether a value goes nowhere."""
+    match module.parents.get(node):
+        case ast.Call(func=ast.Name(id="isinstance"), args=[asked, _]):
+            return asked is node
+        case above:
+            return isinstance(above, _LOOKS)
+
+
+def _is_annotation(node: ast.expr, module: Module) -> bool:
+    """Whether a name only says of what class something is, or asks for that."""
+    match module.parents.get(node):
+        case ast.arg():
+            return True
+        case ast.AnnAssign(annotation=asked):
+            return asked is node
+        case ast.FunctionDef() | ast.AsyncFunctionDef() as function:
+            return function.returns is node
+        case ast.Call(func=ast.Name(id="isinstance"), args=[_, asked]):
+            return asked is node
+    return False
 
 
 def _new(call: ast.Call) -> ast.expr | None:

@@ -11,10 +11,9 @@ from ..source import is_test
 from .infer import Inference
 from .modules import Def, How, Module
 from .standing import STAND_INS
-from .types import ADAPTER, OWN, URI, ClassOf, Function, Instance, Known, ModuleOf, is_open, members
+from .types import ADAPTER, MAX_BASES, OWN, URI, ClassOf, Function, Instance, Known, ModuleOf, is_open, members
 from .vocabulary import FIELDS, NEAR, OF_COMPONENTS, ONLY, STANDALONE, WANTED, WANTED_OF_STANDALONE
 
-_MAX_BASES = 50  # classes that stand above each other
 _DOTTED = re.compile(r"(fast)?mcp(\.[A-Za-z_]\w*)+")
 _OF_STATE = frozenset({"get_state", "set_state"})
 _REFLECTION = frozenset({"getattr", "hasattr", "setattr", "delattr"})
@@ -66,9 +65,9 @@ class Symbols:
         functions = module.of(ast.FunctionDef, ast.AsyncFunctionDef) if self.api.standalone else ()
         self.decorated = {node.name for node in functions if isinstance(node, Def) and node.decorator_list}
         self.decorated.update(self.imported if self.api.standalone else ())
-        # Classes with bases: one of these may be the SDK's.
         self._above: set[str] = set()  # the classes that a question about what is inherited has come by
         self._depth = 0
+        # Classes with bases: one of these may be the SDK's.
         self.derived = {node.name for node in module.of(ast.ClassDef) if isinstance(node, ast.ClassDef) and node.bases}
         self.roots = {name for name, targets in self.imported.items() if any(map(self._is_known, targets))}
         self.roots.update(name for star in module.stars if self.api.is_module(star) for name in self.api.names(star))
@@ -234,7 +233,7 @@ class Symbols:
         """The SDK class from which a class of the project has an attribute that it does not define itself."""
         outermost = not self._above
         # Each class once: bases may go round in a circle, or meet again and again.
-        if name in self._above or self._depth == _MAX_BASES:
+        if name in self._above or self._depth == MAX_BASES:
             return None
         self._above.add(name)
         self._depth += 1
@@ -269,9 +268,11 @@ class Symbols:
         node = module.defined.get(qualified)
         if not is_test(path) or not isinstance(node, ast.ClassDef) or attr in module.scopes[node].bindings:
             return None
-        found = {
-            self._owner(one, attr) for one in self.inference.standing.of_class(name) if isinstance(one, Instance) and OWN not in one.name
-        }
+        known = self.inference.standing.of_class(name)
+        # What the project's own code reads keeps its name.
+        if not all(isinstance(one, Instance) and OWN not in one.name for one in known):
+            return None
+        found = {self._owner(one, attr) for one in known}
         found.discard(None)
         return found.pop() if len(found) == 1 else None
 

@@ -9,6 +9,8 @@ from typing import Union
 
 # `path::Class.method` names what the project defines itself; everything else has a dotted name.
 OWN = "::"
+MAX_BASES = 50
+"""How many classes that stand above each other are followed: what is deeper is generated, or goes round in a circle."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,12 +10,10 @@ from ...facts.model import Standalone, SymbolUse
 from ...rule import Context, Finding
 from ...sdk.types import Instance, members
 
-# Code that asks annotations for what is no attribute of theirs: `tool.annotations.model_dump()`, `getattr(tool.annotations, name)`.
-_READ = re.compile(rb"\bannotations\.(?:model_extra|model_dump|get)\b|getattr\([\w.]*\bannotations,")
-
-
 _SERVER = "fastmcp.FastMCP"
 _TOOLS = re.compile(r"(?:mcp\.types|fastmcp\.tools(?:\.\w+)*)\.\w*Tool")
+# Code that asks annotations for what is no attribute of theirs: `tool.annotations.model_dump()`, `getattr(tool.annotations, name)`.
+_READ = re.compile(rb"\bannotations\.(?:model_extra|model_dump|get)\b|getattr\([\w.]*\bannotations,")
 
 
 def check(fact: Standalone, ctx: Context) -> Iterator[Finding]:

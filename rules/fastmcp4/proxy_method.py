@@ -15,7 +15,6 @@ from ...sdk.types import ClassOf
 if TYPE_CHECKING:
     from ...rewrite.tree import Tree
 
-
 _NAME = "as_proxy"
 
 

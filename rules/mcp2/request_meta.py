@@ -11,6 +11,7 @@ from ...facts.model import Symbol, SymbolUse
 from ...rewrite import compat
 from ...rewrite.edits import Edit
 from ...rewrite.lines import opening_brace
+from ...rewrite.quotes import fitting
 from ...rule import Applicability, Context, Finding, Import, NewFile
 from ...sdk import guards
 from ...sdk.symbols import UNKNOWN
@@ -97,24 +98,25 @@ def _edits(fact: Symbol, ctx: Context) -> Iterator[Edit]:
     if str(fact.key).endswith(".meta"):
         node = _of_meta(fact, ctx)
     module = ctx.module
+    mark = fitting(node, module) if node is not None else None
+    if mark is None:
+        return
     match node:
         case ast.Attribute(attr="model_dump") if _is_raw(node, ctx):
-            yield from _dumped(node, ctx)
+            yield from _dumped(node, mark, ctx)
         case ast.Attribute(attr=attr, value=value) if not attr.startswith(("model_", "_", "dict", "json")):
             end = module.span(value).end
             name = attr if _is_raw(node, ctx) else _key(attr)
-            if isinstance(node.ctx, ast.Load):
-                yield Edit(Span(end, module.span(node).end), f'.get("{name}")')
-            else:
-                yield Edit(Span(end, module.span(node).end), f'["{name}"]')
+            key = f"{mark}{name}{mark}"
+            yield Edit(Span(end, module.span(node).end), f".get({key})" if isinstance(node.ctx, ast.Load) else f"[{key}]")
         case ast.Call(func=ast.Name(id="getattr"), args=[subject, ast.Constant(value=str(attr)), *default]) if len(default) < 2:
             rest = "".join(f", {module.text(one)}" for one in default)
             name = attr if _is_raw(node, ctx) else _key(attr)
-            yield Edit(module.span(node), f'({module.text(subject)} or {{}}).get("{name}"{rest})')
+            yield Edit(module.span(node), f"({module.text(subject)} or {{}}).get({mark}{name}{mark}{rest})")
         case ast.Call(func=ast.Name(id="hasattr"), args=[subject, ast.Constant(value=str(attr))]):
             if not isinstance(module.parents.get(node), ast.Compare | ast.UnaryOp | ast.Await | ast.Attribute):
                 name = attr if _is_raw(node, ctx) else _key(attr)
-                yield Edit(module.span(node), f'"{name}" in ({module.text(subject)} or {{}})')
+                yield Edit(module.span(node), f"{mark}{name}{mark} in ({module.text(subject)} or {{}})")
 
 
 def _is_raw(node: ast.AST | None, ctx: Context) -> bool:
@@ -126,7 +128,7 @@ def _is_raw(node: ast.AST | None, ctx: Context) -> bool:
     return False
 
 
-def _dumped(node: ast.Attribute, ctx: Context) -> Iterator[Edit]:
+def _dumped(node: ast.Attribute, mark: str, ctx: Context) -> Iterator[Edit]:
     """`meta.model_dump(...)` of a dict: what the model gave had the names of the wire, and the token also where there was none."""
     call, subject = ctx.module.parents.get(node), ctx.module.text(node.value)
     if not isinstance(call, ast.Call) or call.func is not node or call.args:
@@ -135,20 +137,25 @@ def _dumped(node: ast.Attribute, ctx: Context) -> Iterator[Edit]:
     if len(given) != len(call.keywords) or not given.keys() <= {"mode", "by_alias", "exclude_unset", "exclude_none"}:
         return
     # Clients of the revision say there what they are; nothing of that was in it before.
-    wanted = f'not key.startswith("{_RESERVED}")' + (" and value is not None" if given.get("exclude_none") else "")
-    text = f"{{key: value for key, value in {subject}.items() if {wanted}}}"
+    wanted = f"not key.startswith({mark}{_RESERVED}{mark})" + (" and value is not None" if given.get("exclude_none") else "")
+    brace = opening_brace(ctx.module.source, ctx.module.span(call).start)
+    text = f"{brace}key: value for key, value in {subject}.items() if {wanted}}}"
     if not given.get("exclude_none") and not given.get("exclude_unset"):
-        text = f'{{"progressToken": None, **{text}}}'
-    yield Edit(ctx.module.span(call), text)
-    yield from _absent(node, ctx)
+        text = f"{brace}{mark}progressToken{mark}: None, **{text.strip()}}}"
+    asked = [*_absent(node, ctx)]
+    if None not in asked:
+        yield Edit(ctx.module.span(call), text)
+        yield from (edit for edit in asked if edit is not None)
 
 
-def _absent(node: ast.Attribute, ctx: Context) -> Iterator[Edit]:
-    """`meta is None` in the same function: what clients of the revision say of themselves is there with every request."""
+def _absent(node: ast.Attribute, ctx: Context) -> Iterator[Edit | None]:
+    """`meta is None` in the same function: what clients of the revision say of themselves is there with every request.
+
+    None stands for a question that cannot be written anew.
+    """
     if not isinstance(node.value, ast.Name):
         return
     name, module = node.value.id, ctx.module
-    own = f'{name} is None or ({name} and all(key.startswith("{_RESERVED}") for key in {name}))'
     for use in module.loads.get(name, ()):
         test = module.parents.get(use)
         if module.scope(use) is not module.scope(node) or not isinstance(test, ast.Compare) or test.left is not use:
@@ -156,13 +163,11 @@ def _absent(node: ast.Attribute, ctx: Context) -> Iterator[Edit]:
         match test:
             case ast.Compare(ops=[ast.Is() | ast.IsNot() as how], comparators=[ast.Constant(value=None)]):
                 asks = module.parents.get(test)
+                mark = fitting(test, module)
+                own = f"{name} is None or (bool({name}) and all(key.startswith({mark}{_RESERVED}{mark}) for key in {name}))"
                 alone = isinstance(asks, ast.If | ast.IfExp) and asks.test is test
-                if isinstance(how, ast.IsNot):
-                    yield Edit(module.span(test), f"not ({own})")
-                elif alone:
-                    yield Edit(module.span(test), own)
-                else:
-                    yield Edit(module.span(test), f"({own})")
+                text = f"not ({own})" if isinstance(how, ast.IsNot) else own if alone else f"({own})"
+                yield Edit(module.span(test), text) if mark else None
 
 
 def _key(attr: str) -> str:
@@ -173,10 +178,13 @@ def _made(fact: Symbol, ctx: Context) -> Iterator[Edit]:
     node, module = ctx.module.at(fact.span), ctx.module
     if not isinstance(node, ast.Call) or node.args:
         return
+    mark = fitting(node, module)
+    if mark is None:
+        return
     for word in node.keywords:
         if word.arg is not None and not keyword.iskeyword(word.arg):
             span = module.span(word)
-            yield Edit(Span(span.start, module.span(word.value).start), f'"{_key(word.arg)}": ')
+            yield Edit(Span(span.start, module.span(word.value).start), f"{mark}{_key(word.arg)}{mark}: ")
     start = module.source.utf8.index(b"(", module.span(node.func).end)
     yield Edit(Span(fact.span.start, start + 1), opening_brace(module.source, fact.span.start))
     yield Edit(Span(fact.span.end - 1, fact.span.end), "}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -15,7 +16,7 @@ from ...sdk.modules import Def, Module
 from ...sdk.options import MOVED, Options, Reach, Sink, plans
 from ...sdk.servers import CLASSES, part
 from ...sdk.symbols import REPLACED
-from ...sdk.types import OWN, Instance
+from ...sdk.types import OWN, Function, Instance, members
 from ...source import Span
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ _LOCAL_ONLY = (
 )
 _WIDTH = 100
 _MANY = 3
+_EQUALS = frozenset({"assertEqual", "assertEquals", "assertIs"})
 
 
 def check(fact: Symbol, ctx: Context) -> Iterator[Finding]:
@@ -287,25 +289,32 @@ def _written(text: str, node: ast.expr, module: Module) -> Edit:
 
 
 def _of_stand_in(fact: Symbol, ctx: Context) -> Iterator[Finding]:
+    asked = [*_idle_questions(fact, ctx)]
     for method in _deaf(fact, ctx):
         start, end = ctx.module.span(method)
         head = ctx.module.source.utf8.index(b"(", start, end)
         message = f"`{method.name}` of a stand-in takes no options, and version 2 of the SDK is given those of the transport here"
-        yield ctx.finding(fact, Applicability.SAFE, span=Span(start, head), message=message, hint=ctx.entry.hints["stand_in"])
-    for read in _idle_questions(fact, ctx):
+        # What is found of one place is fixed in one go.
+        sure = Applicability.UNSAFE if asked else Applicability.SAFE
+        yield ctx.finding(fact, sure, span=Span(start, head), message=message, hint=ctx.entry.hints["stand_in"])
+    for read in asked:
         message = f"a test asks for the setting `{read.attr}`, which version 2 of the SDK does not have, and nothing sets any more"
-        yield ctx.finding(fact, Applicability.SAFE, span=ctx.module.span(read), message=message, hint=ctx.entry.hints["unasked"])
+        # Whether a test may go without a line of it is for a human.
+        yield ctx.finding(fact, Applicability.UNSAFE, span=ctx.module.span(read), message=message, hint=ctx.entry.hints["unasked"])
 
 
 def _replaced(fact: Symbol, ctx: Context) -> Options | None:
-    """What has to move of the one server of the project, where a test puts something else in its place."""
+    """What has to move, or has moved, of the one server of the project, where a test puts something else in its place."""
     owner, _, name = str(fact.key).partition(".")
     if owner != REPLACED or name not in CLASSES or not ctx.project.is_test(ctx.file.source.path):
         return None
-    if sum(not ctx.project.is_test(server.module.path) for server in ctx.sdk.servers) != 1:
+    servers = [server for server in ctx.sdk.servers if not ctx.project.is_test(server.module.path)]
+    if len(servers) != 1:
         return None
-    found = [options for options in plans(ctx.sdk, ctx.entry.data) if not ctx.project.is_test(options.module.path)]
-    return found[0] if len(found) == 1 and not found[0].problem else None
+    found = [options for options in plans(ctx.sdk, ctx.entry.data) if options.server is servers[0]]
+    # A test that was not moved with its server is found later, too.
+    options = found[0] if found else Options(servers[0], ctx.sdk, ctx.entry.data)
+    return None if options.problem else options
 
 
 def _deaf(fact: Symbol, ctx: Context) -> Iterator[Def]:
@@ -338,7 +347,10 @@ def _listening(method: Def, ctx: Context) -> Iterator[Edit]:
     """`async def run_sse_async(self, **options)`; where the test looks at the settings of the stand-in, they go there."""
     module = ctx.module
     at = module.span(method.args.args[0]).end
-    yield Edit(Span(at, at), ", **options")
+    words = {*re.findall(r"\w+", module.text(method))}
+    # What the method reads, or an inner function takes, by this name is something else.
+    name = next(name for name in ("options", *(f"options_{number}" for number in range(2, len(words) + 3))) if name not in words)
+    yield Edit(Span(at, at), f", **{name}")
     owner = module.parents.get(method)
     if not isinstance(owner, ast.ClassDef) or not _has_settings(owner, ctx):
         return
@@ -347,7 +359,7 @@ def _listening(method: Def, ctx: Context) -> Iterator[Edit]:
     start = module.span(body[0] if body else method.body[0]).start
     line = module.source.utf8[:start].rpartition(b"\n")[2].decode("utf-8")
     if body and not line.strip():
-        yield Edit(Span(start, start), f"vars({me}.settings).update(options){module.source.newline}{line}")
+        yield Edit(Span(start, start), f"vars({me}.settings).update({name}){module.source.newline}{line}")
 
 
 def _has_settings(owner: ast.ClassDef, ctx: Context) -> bool:
@@ -373,24 +385,22 @@ def _is_slotted(node: ast.ClassDef) -> bool:
 
 
 def _idle_questions(fact: Symbol, ctx: Context) -> Iterator[ast.Attribute]:
-    """`mock.settings.port` in an assertion about what is in the server's place, where nothing takes what the project sets it to."""
+    """`mock.settings.port` in an assertion about what is in the server's place: in version 2 nothing sets it there."""
     options, module = _replaced(fact, ctx), ctx.module
     node = module.at(fact.span)
     item = module.parents.get(module.parents.get(node, node), node) if node is not None else None
     if options is None or not isinstance(item, ast.withitem) or not isinstance(item.optional_vars, ast.Name):
         return
     name = item.optional_vars.id
-    idle = {change.name for change in options.changes if options.is_idle(change)}
-    idle -= {change.name for change in options.changes if not options.is_idle(change)}
     found: list[ast.Attribute] = []
     for use in module.loads.get(name, ()):
         settings = module.parents.get(use)
         read = module.parents.get(settings) if isinstance(settings, ast.Attribute) and settings.attr == "settings" else None
-        if not isinstance(read, ast.Attribute) or read.attr not in idle or not isinstance(read.ctx, ast.Load):
+        if not isinstance(read, ast.Attribute) or read.attr not in MOVED or not isinstance(read.ctx, ast.Load):
             continue
         bindings = ctx.sdk.inference.bindings(name, use, module)
         mine = len(bindings) == 1 and module.statement(bindings[0].node) is module.statement(item)
-        if mine and _is_assertion(module.statement(read), read):
+        if mine and _is_assertion(module.statement(read), read, ctx) and not _is_given(name, read, item, module):
             found.append(read)
     # A test that would be left without a question is for a human.
     function = module.function(item)
@@ -408,15 +418,42 @@ def _asks_more(function: Def, unasked: set[ast.stmt | None]) -> bool:
     return False
 
 
-def _is_assertion(statement: ast.stmt | None, read: ast.Attribute) -> bool:
-    """Whether a statement does nothing but hold what is read against something plain."""
+def _is_given(name: str, read: ast.Attribute, item: ast.withitem, module: Module) -> bool:
+    """Whether a test itself may set what it asks the stand-in for."""
+    given = item.context_expr
+    if (
+        not isinstance(given, ast.Call)
+        or given.keywords
+        or any(isinstance(one, ast.Call) and (one.args or one.keywords) for one in given.args)
+    ):
+        return True
+    around = module.function(item) or module.tree
+    for use in ast.walk(around):
+        if not isinstance(use, ast.Name) or use.id != name:
+            continue
+        settings = module.parents.get(use)
+        if isinstance(settings, ast.Call):
+            return True  # the whole stand-in is handed on
+        if isinstance(settings, ast.Attribute) and settings.attr in ("settings", "configure_mock"):
+            inner = module.parents.get(settings)
+            if not isinstance(inner, ast.Attribute):
+                return True
+            if inner.attr == read.attr and not isinstance(inner.ctx, ast.Load):
+                return True
+    return False
+
+
+def _is_assertion(statement: ast.stmt | None, read: ast.Attribute, ctx: Context) -> bool:
+    """Whether a statement does nothing but say that what is read is something plain."""
     match statement:
-        case ast.Assert(test=ast.Compare(left=left, ops=[_], comparators=[right]), msg=None):
+        case ast.Assert(test=ast.Compare(left=left, ops=[ast.Eq() | ast.Is()], comparators=[right]), msg=None):
             pass
-        case ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name(id="self"), attr=attr), args=[left, right], keywords=[])) if (
-            attr.startswith("assert")
-        ):
-            pass
+        case ast.Expr(
+            value=ast.Call(func=ast.Attribute(value=ast.Name(id="self"), attr=attr) as asks, args=[left, right], keywords=[])
+        ) if attr in _EQUALS:
+            # One of the project's own may do more.
+            if any(isinstance(one, Function) and OWN in one.name for one in members(ctx.sdk.type(asks, ctx.module))):
+                return False
         case _:
             return False
     other = right if left is read else left
