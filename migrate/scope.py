@@ -49,6 +49,11 @@ class Names:
         made = Counter((scope.name, what) for scope in self._scopes for what in scope.statements)
         return Counter({key: count - 1 for key, count in made.items() if count > 1})
 
+    def doubled(self, scope: str, what: str) -> int:
+        """How often the scope makes one import, of the name that this import binds, beyond the first time."""
+        name = _bound(what)
+        return sum(count for (other, made), count in self.doubled_imports.items() if other == scope and _bound(made) == name)
+
     @cached_property
     def bound(self) -> frozenset[str]:
         """The names of the module itself: what another module could import."""
@@ -64,6 +69,10 @@ class Names:
     @cached_property
     def _scopes(self) -> tuple[_Scope, ...]:
         return tuple(self.root.below())
+
+
+def _bound(what: str) -> str:
+    return what.rpartition(" as ")[2]
 
 
 def names_of(tree: ast.Module) -> Names:

@@ -91,6 +91,12 @@ def test_the_same_import_twice_in_a_scope_is_doubled() -> None:
     assert found == {("", "from a import b as b"): 1}
 
 
+def test_an_import_that_was_made_twice_is_known_by_the_name_that_it_binds() -> None:
+    old = names("from a import b\nfrom a import b\nimport c\nfrom d import e\nfrom f import e\n")
+    assert [old.doubled("", what) for what in ("from x import y as b", "import c as c", "from x import e as e")] == [1, 0, 0]
+    assert old.doubled("f", "from a import b as b") == 0
+
+
 def test_a_function_that_yields_is_a_generator() -> None:
     found = names("def f():\n    def g(): yield 1\n    lambda: (yield)\nclass A:\n    async def h(self):\n        x = yield\n").functions
     assert found == {"f": False, "f.g": True, "f.<lambda>": True, "A.h": True}

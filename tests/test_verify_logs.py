@@ -29,6 +29,15 @@ Traceback (most recent call last):
     return await run()
 ValueError: in a prompt
 """
+FLASK = """\
+ * Serving Flask app 'server'
+ * Debug mode: off
+\x1b[31m\x1b[1mWARNING: This is a development server. Do not use it in a production deployment. Use a production WSGI server instead.\x1b[0m
+ * Running on http://127.0.0.1:8000
+\x1b[33mPress CTRL+C to quit\x1b[0m
+127.0.0.1 - - [01/Dec/2026 11:00:00] "\x1b[31m\x1b[1mPOST /mcp HTTP/1.1\x1b[0m" 400 -
+127.0.0.1 - - [01/Dec/2026 11:00:00] "\x1b[35m\x1b[1mPOST /mcp HTTP/1.1\x1b[0m" 202 -
+"""
 OWN = """\
 server.py:3: DeprecationWarning: mine
 no such table: books
@@ -44,6 +53,8 @@ FAILED = (Check("2026-07-28", "a call of add is answered", Outcome.FAILED, "an e
 
 def test_only_what_is_the_servers_own_is_told() -> None:
     assert logs.telling(USUAL) == ([], len(USUAL.splitlines()))
+    assert logs.telling(FLASK) == ([], len(FLASK.splitlines()))
+    assert logs.telling(OWN + FLASK + OWN) == (2 * OWN.splitlines(), len(FLASK.splitlines()))
     assert logs.telling(USUAL + OWN + USUAL) == (OWN.splitlines(), 2 * len(USUAL.splitlines()))
 
 

@@ -13,7 +13,10 @@ _STARTING = re.compile(
     r"(?:Started|Finished) server process|Waiting for application (?:startup|shutdown)|Application (?:startup|shutdown) complete"
     r"|Uvicorn running on|StreamableHTTP session manager (?:started|shutting down)|Shutting down$"
     r"|Created new transport with session ID|Terminating session|Processing request of type"
+    r"|^ \* (?:Serving Flask app|Debug mode|Running on)|WARNING: This is a development server|Press CTRL\+C to quit"
 )
+# werkzeug colours what it writes, also where nobody sees colours.
+_COLOUR = re.compile(r"\x1b\[[\d;]*m")
 # What `verify` brings about on purpose: it asks for what is not there, and under a foreign name.
 _PROVOKED = re.compile(r"no_such_tool|no-such-resource|no_such_prompt|no/such/method|rebound\.example")
 # A library that warns of itself; the line below shows its code.
@@ -25,7 +28,7 @@ _CHAIN = re.compile(r"Traceback \(most recent|The above exception was the direct
 
 def telling(log: str) -> tuple[list[str], int]:
     """The last lines that are the server's own, and how many were left out before and between them."""
-    lines = log.splitlines()
+    lines = _COLOUR.sub("", log).splitlines()
     own = [line for part in _parts(lines) if not _is_usual(part) for line in part][-LINES:]
     return own, len(lines) - len(own)
 
@@ -39,9 +42,9 @@ def _parts(lines: list[str]) -> Iterator[list[str]]:
     """Lines that belong together: a message with the exceptions below it, a warning with its code, any other line alone."""
     part: list[str] = []
     for line in lines:
-        begins = not line.startswith((" ", "\t")) and not _CHAIN.match(line) and line.strip()
+        begins = (not line.startswith((" ", "\t")) or line.startswith(" * ")) and not _CHAIN.match(line) and line.strip()
         # The line that names the exception ends its traceback.
-        ends = begins and len(part) > 1 and part[-1].startswith((" ", "\t")) and _is_traceback(part)
+        ends = begins and not line.startswith(" ") and len(part) > 1 and part[-1].startswith((" ", "\t")) and _is_traceback(part)
         if begins and not ends and part:
             yield part
             part = []
