@@ -20,7 +20,15 @@ def own_path() -> None:
     A `yaml.py` or a `types.py` of the project that is looked at would go before the library of that name. What is nowhere else is
     still found there.
     """
-    theirs = {"", os.getcwd(), *map(os.path.abspath, filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep)))}
+    try:
+        os.getcwd()
+    except OSError:  # it has been deleted, or nobody may look into what is around it: no module is loaded from there
+        sys.path[:] = [folder for folder in sys.path if os.path.isabs(folder)]
+        here: set[str] = set()
+    else:
+        here = {"", os.getcwd()}
+    named = filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))
+    theirs = here | {os.path.abspath(folder) for folder in named if here or os.path.isabs(folder)}
     behind = [folder for folder in sys.path if folder == "" or os.path.abspath(folder) in theirs]
     sys.path[:] = [folder for folder in sys.path if folder not in behind] + behind
 

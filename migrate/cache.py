@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import sys
 import tempfile
 import time
@@ -23,8 +24,11 @@ from .disk import Noted, Trace
 
 FOLDER = "MCP_MIGRATE_CACHE_DIR"
 """The variable that names another folder than the platform's."""
-_FORMAT = 1
+_FORMAT = 2
 _SUFFIX = ".run"
+_DRAFT = ".mcp-migrate-"
+# The folder may be one that somebody has named and that holds other things, such as installers that end in `.run` as well.
+_OURS = re.compile(r"(?:[0-9a-f]{32}|\.mcp-migrate-\w+)\.run")
 _KEPT = 30 * 24 * 3600  # seconds that a run is kept for after it was last asked for
 # File systems tell times apart from 10 ms up to 2 s: what changed later than this many ns before a run may have changed once more.
 _TICK = 2_000_000_000
@@ -39,13 +43,17 @@ class Said:
     status: int
 
 
-def folder() -> Path:
-    """Where runs are kept."""
+def folder() -> Path | None:
+    """Where runs are kept; nowhere for a user without a home, whose cache would lie in the working folder."""
     if named := os.environ.get(FOLDER):
         return Path(named).absolute()
     from platformdirs import user_cache_path
 
-    return user_cache_path("mcp-migrate", appauthor=False)
+    try:
+        place = user_cache_path("mcp-migrate", appauthor=False)
+    except RuntimeError:  # as newer releases say it
+        return None
+    return place if place.is_absolute() else None
 
 
 def key(*wishes: object) -> str:
@@ -53,10 +61,15 @@ def key(*wishes: object) -> str:
     return disk.digest("\0".join(map(str, (_FORMAT, *_tool(), os.path.realpath(os.curdir), *wishes))).encode("utf-8", "surrogatepass"))
 
 
-def load(name: str) -> Said | None:
-    """What the run of this name has said, if all that it saw is still the same."""
-    file = folder() / f"{name}{_SUFFIX}"
+def load(name: str, outputs: Sequence[str | None]) -> Said | None:
+    """What the run of this name has said to these outputs, if all that it saw is still the same."""
+    if (place := folder()) is None:
+        return None
+    file = place / f"{name}{_SUFFIX}"
     try:
+        # What another user has put there is not believed.
+        if hasattr(os, "geteuid") and file.stat().st_uid != os.geteuid():
+            return None
         first, _, rest = file.read_bytes().partition(b"\n")
         if first.decode("ascii", "replace") != disk.digest(rest):
             return None
@@ -66,6 +79,9 @@ def load(name: str) -> Said | None:
         said = Said([(path, text) for path, text in known["texts"]], known["lines"], known["status"])
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None
+    # Which files are written is said by who runs the command, never by a cache.
+    if [path for path, _ in said.texts] != [*outputs]:
+        return None
     with contextlib.suppress(OSError):
         os.utime(file)
     return said
@@ -73,7 +89,7 @@ def load(name: str) -> Said | None:
 
 def store(name: str, said: Said, trace: Trace, began: int) -> None:
     """Keeps what a run has said that began at a time (ns). Where nothing can be written, nothing is kept."""
-    if not trace.whole:
+    if not trace.whole or (place := folder()) is None:
         return
     known = {
         "began": began,
@@ -84,20 +100,21 @@ def store(name: str, said: Said, trace: Trace, began: int) -> None:
         "folders": _by_folder(trace.folders),
         "above": _by_folder(trace.above),
         "kinds": trace.kinds,
+        "links": trace.links,
         "ignored": trace.ignored,
     }
     with contextlib.suppress(OSError, UnicodeError):
-        _write(folder(), name, json.dumps(known, separators=(",", ":")).encode("ascii"))
+        _write(place, name, json.dumps(known, separators=(",", ":")).encode("ascii"))
 
 
 def clear() -> int:
     """Deletes all runs, and the folder if nothing else is in it; how many there were. Raises OSError."""
     place, count = folder(), 0
-    if not place.is_dir():
+    if place is None or not place.is_dir():
         return 0
     for file in _ours(place):
         file.unlink(missing_ok=True)
-        count += file.suffix == _SUFFIX
+        count += not file.name.startswith(_DRAFT)
     with contextlib.suppress(OSError):
         place.rmdir()
     return count
@@ -106,7 +123,7 @@ def clear() -> int:
 def _write(place: Path, name: str, data: bytes) -> None:
     place.mkdir(mode=0o700, parents=True, exist_ok=True)
     # Under a name of its own first: another run may read, or write, the same at this moment.
-    descriptor, draft = tempfile.mkstemp(dir=place, prefix=".", suffix=_SUFFIX)
+    descriptor, draft = tempfile.mkstemp(dir=place, prefix=_DRAFT, suffix=_SUFFIX)
     try:
         with open(descriptor, "wb") as file:
             file.write(disk.digest(data).encode("ascii") + b"\n" + data)
@@ -122,8 +139,8 @@ def _write(place: Path, name: str, data: bytes) -> None:
 
 
 def _ours(place: Path) -> Iterator[Path]:
-    yield from place.glob(f"*{_SUFFIX}")
-    yield from place.glob(f".*{_SUFFIX}")  # what a killed run has left
+    """The runs in a folder, and the drafts that killed ones have left."""
+    yield from (file for file in place.iterdir() if _OURS.fullmatch(file.name))
 
 
 def _tool() -> Iterator[object]:
@@ -182,6 +199,8 @@ def _is_unchanged(known: dict[str, Any]) -> bool:
             path = prefix + name
             if not _is_stamped(path, stamp, sure) and disk.digest(disk.read(path)) != digest:
                 return False
+    if any(os.path.realpath(path) != place for path, place in known["links"].items()):
+        return False
     if any(disk.kind(path) != kind for path, kind in known["kinds"].items()):
         return False
     if known["ignored"]:
@@ -194,5 +213,4 @@ def _is_unchanged(known: dict[str, Any]) -> bool:
 def _is_stamped(path: str, stamp: list[int], sure: int) -> bool:
     """Whether a file or folder has surely not changed: its stamp is the same, and older than the run that has seen it."""
     status = os.stat(path)
-    now = [status.st_size, status.st_mtime_ns, status.st_ctime_ns]
-    return now == stamp and status.st_mtime_ns < sure and status.st_ctime_ns < sure
+    return [*disk.stamp(status)] == stamp and status.st_mtime_ns < sure and status.st_ctime_ns < sure

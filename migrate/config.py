@@ -45,7 +45,7 @@ def load(start: Path) -> Config:
     In one folder the file of our own goes first; a pyproject.toml without our table is passed over.
     Raises ConfigError.
     """
-    start = start.resolve()
+    start = Path(disk.real(str(start)))
     found = (config for folder in (start, *start.parents) if (config := of_folder(folder)) is not None)
     return next(found, Config(base=start))
 
@@ -63,7 +63,8 @@ def load_file(file: Path) -> Config:
     """The configuration of a file that was named. Raises ConfigError."""
     if not disk.is_file(str(file)):
         raise ConfigError(f"{file}: no such file")
-    return _config(file.resolve()) or Config(base=file.resolve().parent, file=file)
+    place = Path(disk.real(str(file)))
+    return _config(place) or Config(base=place.parent, file=file)
 
 
 def _config(file: Path) -> Config | None:

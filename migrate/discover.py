@@ -140,7 +140,7 @@ def leads_out(location: str, root: str) -> bool:
     """Whether a file is a link to somewhere outside of a folder; without a folder, any link."""
     if not os.path.islink(location):
         return False
-    return not root or not os.path.realpath(location).startswith(os.path.realpath(root).rstrip(os.sep) + os.sep)
+    return not root or not disk.real(location).startswith(disk.real(root).rstrip(os.sep) + os.sep)
 
 
 def above(path: str, wanted: Callable[[str], bool], ends: frozenset[str]) -> Iterator[tuple[str, list[str]]]:

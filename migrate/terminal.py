@@ -46,11 +46,21 @@ def guarded() -> Iterator[None]:
     except _expected() as error:
         fail(str(error))
     except OSError as error:
+        if _is_adrift():
+            fail("the working folder is gone, or cannot be read")
         if error.filename is not None or error.errno not in _FULL:
             _report()
         _unprinted(error)
     except Exception:
         _report()
+
+
+def _is_adrift() -> bool:
+    try:
+        os.getcwd()
+    except OSError:
+        return True
+    return False
 
 
 def _report() -> NoReturn:
