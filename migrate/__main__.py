@@ -21,10 +21,15 @@ def own_path() -> None:
     still found there.
     """
     try:
-        theirs = {"", os.getcwd(), *map(os.path.abspath, filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep)))}
-        behind = [folder for folder in sys.path if folder == "" or os.path.abspath(folder) in theirs]
-    except FileNotFoundError:
-        return  # the working folder is gone, and nothing can lie in it
+        os.getcwd()
+    except OSError:  # it has been deleted, or nobody may look into what is around it: no module is loaded from there
+        sys.path[:] = [folder for folder in sys.path if os.path.isabs(folder)]
+        here: set[str] = set()
+    else:
+        here = {"", os.getcwd()}
+    named = filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))
+    theirs = here | {os.path.abspath(folder) for folder in named if here or os.path.isabs(folder)}
+    behind = [folder for folder in sys.path if folder == "" or os.path.abspath(folder) in theirs]
     sys.path[:] = [folder for folder in sys.path if folder not in behind] + behind
 
 

@@ -24,9 +24,11 @@ from .disk import Noted, Trace
 
 FOLDER = "MCP_MIGRATE_CACHE_DIR"
 """The variable that names another folder than the platform's."""
-_FORMAT = 1
-_SUFFIX, _DRAFT = ".run", ".mcp-migrate-"
-_OURS = re.compile(rf"(?:[0-9a-f]{{32}}|{re.escape(_DRAFT)}\w+){re.escape(_SUFFIX)}")
+_FORMAT = 2
+_SUFFIX = ".run"
+_DRAFT = ".mcp-migrate-"
+# The folder may be one that somebody has named and that holds other things, such as installers that end in `.run` as well.
+_OURS = re.compile(r"(?:[0-9a-f]{32}|\.mcp-migrate-\w+)\.run")
 _KEPT = 30 * 24 * 3600  # seconds that a run is kept for after it was last asked for
 # File systems tell times apart from 10 ms up to 2 s: what changed later than this many ns before a run may have changed once more.
 _TICK = 2_000_000_000
@@ -44,13 +46,17 @@ class Said:
     status: int
 
 
-def folder() -> Path:
-    """Where runs are kept."""
+def folder() -> Path | None:
+    """Where runs are kept; nowhere for a user without a home, whose cache would lie in the working folder."""
     if named := os.environ.get(FOLDER):
         return Path(named).absolute()
     from platformdirs import user_cache_path
 
-    return user_cache_path("mcp-migrate", appauthor=False)
+    try:
+        place = user_cache_path("mcp-migrate", appauthor=False)
+    except RuntimeError:  # as newer releases say it
+        return None
+    return place if place.is_absolute() else None
 
 
 def key(*wishes: object) -> str | None:
@@ -67,8 +73,13 @@ def key(*wishes: object) -> str | None:
 
 def load(name: str) -> Said | None:
     """What the run of this name has said, if all that it saw is still the same."""
-    file = folder() / f"{name}{_SUFFIX}"
+    if (place := folder()) is None:
+        return None
+    file = place / f"{name}{_SUFFIX}"
     try:
+        # What another user has put there is not believed.
+        if hasattr(os, "geteuid") and file.stat().st_uid != os.geteuid():
+            return None
         first, _, rest = file.read_bytes().partition(b"\n")
         if first.decode("ascii", "replace") != disk.digest(rest):
             return None
@@ -85,7 +96,7 @@ def load(name: str) -> Said | None:
 
 def store(name: str, said: Said, trace: Trace, began: int) -> None:
     """Keeps what a run has said that began at a time (ns). Where nothing can be written, nothing is kept."""
-    if not trace.whole:
+    if not trace.whole or (place := folder()) is None:
         return
     known = {
         "began": began,
@@ -100,17 +111,17 @@ def store(name: str, said: Said, trace: Trace, began: int) -> None:
         "ignored": trace.ignored,
     }
     with contextlib.suppress(OSError, UnicodeError):
-        _write(folder(), name, json.dumps(known, separators=(",", ":")).encode("ascii"))
+        _write(place, name, json.dumps(known, separators=(",", ":")).encode("ascii"))
 
 
 def clear() -> int:
     """Deletes all runs, and the folder if nothing else is in it; how many there were. Raises OSError."""
     place, count = folder(), 0
-    if not place.is_dir():
+    if place is None or not place.is_dir():
         return 0
     for file in _ours(place):
         file.unlink(missing_ok=True)
-        count += 1
+        count += not file.name.startswith(_DRAFT)
     with contextlib.suppress(OSError):
         place.rmdir()
     return count
@@ -135,8 +146,8 @@ def _write(place: Path, name: str, data: bytes) -> None:
 
 
 def _ours(place: Path) -> Iterator[Path]:
-    """Our files in a folder that may be anybody's; also what a killed run has left."""
-    yield from (file for file in place.iterdir() if _OURS.fullmatch(file.name) and not file.is_symlink() and file.is_file())
+    """The runs in a folder, and the drafts that killed ones have left."""
+    yield from (file for file in place.iterdir() if _OURS.fullmatch(file.name))
 
 
 def _tool() -> Iterator[object]:
@@ -195,9 +206,9 @@ def _is_unchanged(known: dict[str, Any]) -> bool:
             path = prefix + name
             if not _is_stamped(path, stamp, sure) and disk.digest(disk.read(path)) != digest:
                 return False
-    if any(disk.kind(path) != kind for path, kind in known["kinds"].items()):
+    if any(os.path.realpath(path) != place for path, place in known["links"].items()):
         return False
-    if any(os.path.realpath(path) != found for path, found in known["links"].items()):
+    if any(disk.kind(path) != kind for path, kind in known["kinds"].items()):
         return False
     if known["ignored"]:
         from .worktree import ignored
@@ -209,5 +220,4 @@ def _is_unchanged(known: dict[str, Any]) -> bool:
 def _is_stamped(path: str, stamp: list[int], sure: int) -> bool:
     """Whether a file or folder has surely not changed: its stamp is the same, and older than the run that has seen it."""
     status = os.stat(path)
-    now = [status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino]
-    return now == stamp and status.st_mtime_ns < sure and status.st_ctime_ns < sure
+    return [*disk.stamp(status)] == stamp and status.st_mtime_ns < sure and status.st_ctime_ns < sure

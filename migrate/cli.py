@@ -360,13 +360,16 @@ def cache_clear() -> None:
         number = cache.clear()
     except OSError as error:
         fail(f"cannot clear {cache.folder()}: {(error.strerror or str(error)).lower()}")
-    print(f"Deleted {number} run{'' if number == 1 else 's'} from {visible(str(cache.folder()))}.")
+    place = cache.folder()
+    print(f"Deleted {number} run{'' if number == 1 else 's'}" + (f" from {visible(str(place))}." if place else "."))
 
 
 @kept.command("dir")
 def cache_dir() -> None:
     """Print the folder that holds it."""
-    print(cache.folder())
+    if (place := cache.folder()) is None:
+        fail("nothing is kept for a user without a home; MCP_MIGRATE_CACHE_DIR names a folder")
+    print(place)
 
 
 @app.command(short_help="Run a server, and prove that it speaks 2026-07-28.")

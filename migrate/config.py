@@ -63,8 +63,8 @@ def load_file(file: Path) -> Config:
     """The configuration of a file that was named. Raises ConfigError."""
     if not disk.is_file(str(file)):
         raise ConfigError(f"{file}: no such file")
-    real = Path(disk.real(str(file)))
-    return _config(real) or Config(base=real.parent, file=file)
+    place = Path(disk.real(str(file)))
+    return _config(place) or Config(base=place.parent, file=file)
 
 
 def _config(file: Path) -> Config | None:

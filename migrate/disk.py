@@ -17,12 +17,16 @@ from typing import NamedTuple
 
 
 class Stamp(NamedTuple):
-    """What changes with a file or folder: bytes, the times of its last change and of its last change of status in ns."""
+    """What changes with the content of a file or folder: bytes, and the times of its last change and of its last change of status in ns.
+
+    Files that were written at once, as by a checkout, may have the same of both: where a link is led elsewhere, or a folder takes
+    another's name, the number of the file tells them apart.
+    """
 
     size: int
     changed: int
     status: int
-    place: int = 0  # which file of the disk it is: a link may lead to another one of the same size and time
+    number: int
 
 
 class Noted(NamedTuple):
@@ -40,7 +44,7 @@ class Trace:
     folders: dict[str, Noted] = field(default_factory=dict)
     above: dict[str, Noted] = field(default_factory=dict)  # folders around the project, of which few names count
     kinds: dict[str, str] = field(default_factory=dict)  # what a path was asked for: see `kind`
-    links: dict[str, str] = field(default_factory=dict)  # where paths really lead
+    links: dict[str, str] = field(default_factory=dict)  # where paths really lie
     ignored: dict[str, str] = field(default_factory=dict)  # what git has said of a path
     whole: bool = True  # False: something was seen that nothing here could tell again, such as a file without permission
 
@@ -94,7 +98,7 @@ def read(location: str) -> bytes:
         _note_failure(location, error)
         raise
     if (trace := _TRACE.get()) is not None:
-        trace.files[_whole(location)] = Noted(_stamp(status), digest(data))
+        trace.files[_whole(location)] = Noted(stamp(status), digest(data))
     return data
 
 
@@ -120,7 +124,7 @@ def scan(folder: str) -> list[os.DirEntry[str]]:
         _note_failure(folder, error)
         raise
     if status is not None and (trace := _TRACE.get()) is not None:
-        trace.folders[_whole(folder)] = Noted(_stamp(status), listing(entries))
+        trace.folders[_whole(folder)] = Noted(stamp(status), listing(entries))
     return entries
 
 
@@ -141,7 +145,7 @@ def above(folder: str, wanted: Callable[[str], bool], ends: Collection[str]) -> 
         _note_failure(folder, error)
         raise
     if (trace := _TRACE.get()) is not None:
-        trace.above[_whole(folder)] = Noted(_stamp(status), digest("\0".join(found).encode("utf-8", "surrogateescape")))
+        trace.above[_whole(folder)] = Noted(stamp(status), digest("\0".join(found).encode("utf-8", "surrogateescape")))
     return found
 
 
@@ -166,11 +170,11 @@ def lexists(location: str) -> bool:
 
 
 def real(location: str) -> str:
-    """Where a path really leads, through all links."""
-    found = os.path.realpath(location)
+    """Where a path lies when all links are followed."""
+    place = os.path.realpath(location)
     if (trace := _TRACE.get()) is not None:
-        trace.links[_whole(location)] = found
-    return found
+        trace.links[_whole(location)] = place
+    return place
 
 
 def kind(location: str) -> str:
@@ -182,7 +186,11 @@ def kind(location: str) -> str:
 
 def stamp_of(location: str) -> Stamp:
     """The stamp that a file or folder has now. Raises OSError."""
-    return _stamp(os.stat(location))
+    return stamp(os.stat(location))
+
+
+def stamp(status: os.stat_result) -> Stamp:
+    return Stamp(status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino)
 
 
 def digest(data: bytes) -> str:
@@ -219,7 +227,3 @@ def _note_kind(location: str) -> None:
 
 def _whole(location: str) -> str:
     return location if os.path.isabs(location) else os.path.abspath(location)
-
-
-def _stamp(status: os.stat_result) -> Stamp:
-    return Stamp(status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino)

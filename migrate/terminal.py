@@ -47,8 +47,8 @@ def guarded() -> Iterator[None]:
     except _expected() as error:
         fail(str(error))
     except OSError as error:
-        if isinstance(error, FileNotFoundError) and _is_lost():
-            fail("the working folder is gone")
+        if _is_adrift():
+            fail("the working folder is gone, or cannot be read")
         if error.filename is not None or error.errno not in _FULL:
             _report()
         _unprinted(error)
@@ -56,11 +56,10 @@ def guarded() -> Iterator[None]:
         _report()
 
 
-def _is_lost() -> bool:
-    """Whether the working folder has been deleted."""
+def _is_adrift() -> bool:
     try:
         os.getcwd()
-    except FileNotFoundError:
+    except OSError:
         return True
     return False
 

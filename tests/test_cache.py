@@ -452,7 +452,7 @@ def test_a_working_folder_that_is_gone_is_one_line(tool, tmp_path, monkeypatch):
     gone.mkdir()
     monkeypatch.chdir(gone)
     gone.rmdir()
-    assert tool("check") == Done(2, "", "mcp-migrate: error: the working folder is gone\n")
+    assert tool("check") == Done(2, "", "mcp-migrate: error: the working folder is gone, or cannot be read\n")
 
 
 def test_clear_deletes_what_is_ours_alone(tool):
@@ -463,6 +463,90 @@ def test_clear_deletes_what_is_ours_alone(tool):
     assert [*tool.kept.iterdir()] == [other]
     assert tool("cache", "clear").out == f"Deleted 0 runs from {tool.kept}.\n"
     assert tool("cache", "dir").out == f"{tool.kept}\n"
+
+
+def test_files_of_others_that_end_alike_are_left_alone(tool):
+    tool.kept.mkdir()
+    other = tool.kept / "installer.run"
+    other.write_text("mine")
+    os.utime(other, (1, 1))
+    tool("check")
+    tool("cache", "clear")
+    assert [*tool.kept.iterdir()] == [other]
+
+
+def test_a_cache_names_no_file_to_write(tool):
+    first = tool("check")
+    file = _kept(tool)
+    known = json.loads(file.read_bytes().partition(b"\n")[2])
+    known["texts"].append(["planted.txt", "anything"])
+    body = json.dumps(known).encode()
+    file.write_bytes(disk.digest(body).encode() + b"\n" + body)
+    assert tool("check") == first
+    assert not (tool.project / "planted.txt").exists()
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid"), reason="files have no owner that Python knows")
+def test_what_another_user_has_put_there_is_not_believed(tool, monkeypatch):
+    first, looks = tool("check"), tool.looks
+    monkeypatch.setattr(os, "geteuid", lambda: _kept(tool).stat().st_uid + 1)
+    assert tool("check") == first
+    assert tool.looks == looks + 1
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows asks no HOME")
+def test_a_user_without_a_home_has_no_cache(tool, monkeypatch):
+    import pwd
+
+    def unknown(number: int) -> None:
+        raise KeyError(number)
+
+    before = sorted(tool.project.iterdir())
+    monkeypatch.delenv(cache.FOLDER)
+    monkeypatch.delenv("HOME", raising=False)
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    monkeypatch.setattr(pwd, "getpwuid", unknown)
+    assert cache.folder() is None
+    assert not tool.again("check")
+    assert sorted(tool.project.iterdir()) == before
+    assert tool("cache", "dir").status == 2
+    assert tool("cache", "clear").out == "Deleted 0 runs.\n"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="links need a right there")
+def test_a_link_that_is_led_elsewhere_is_followed_anew(tool):
+    for name, settings in (("one", ""), ("two", "ignore = ['ALL']\n")):
+        (tool.project / name).mkdir()
+        (tool.project / name / "server.py").write_text(SERVER)
+        (tool.project / name / ".mcp-migrate.toml").write_text(settings)
+    link = tool.project / "now"
+    link.symlink_to("one")
+    assert tool.again("check", "now")
+    assert tool("check", "now").status == 1
+    link.unlink()
+    link.symlink_to("two")
+    assert tool("check", "now").status == 0
+
+
+def test_files_of_one_size_and_time_are_told_apart(tool):
+    status = os.stat(tool.project / "pkg" / "server.py")
+    other = os.stat_result(
+        (status.st_mode, status.st_ino + 1, *status[2:]), {"st_mtime_ns": status.st_mtime_ns, "st_ctime_ns": status.st_ctime_ns}
+    )
+    assert disk.stamp(other)[:3] == disk.stamp(status)[:3]
+    assert disk.stamp(other) != disk.stamp(status)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows keeps a folder that somebody works in")
+def test_a_working_folder_that_is_gone(tool):
+    gone = tool.project / "gone"
+    gone.mkdir()
+    code = "import os, sys; os.rmdir(os.getcwd()); from mcp_migrate.__main__ import main; main()"
+    for command, status in (["check"], 2), (["fix", "--diff"], 2), (["--version"], 0):
+        gone.mkdir(exist_ok=True)
+        done = subprocess.run([sys.executable, "-P", "-c", code, *command], cwd=gone, capture_output=True, text=True, check=False)
+        assert done.returncode == status
+        assert done.stderr == ("mcp-migrate: error: the working folder is gone, or cannot be read\n" if status else "")
 
 
 @pytest.mark.parametrize("more", [("--no-cache",), ("-n",), ("--write-baseline", "b.json")])

@@ -332,6 +332,7 @@ class Options:
         if (
             not changed
             and not chosen
+            and not any(read.name in self.given and _is_asserted(read.use) for read in self.reads)
             and not any(any(self.remarks(name)) for name in self.given)
             and all(self._is_plain(value) for value in self.given.values())
         ):
@@ -664,6 +665,17 @@ def _called_elsewhere(use: Use) -> ast.Call | None:
             return call if isinstance(call, ast.Call) else None
     above = use.module.parents.get(use.node)
     return above if isinstance(above, ast.Call) else ast.Call(func=use.node, args=[], keywords=[])
+
+
+def _is_asserted(use: Use) -> bool:
+    """Whether a test holds what it reads against something; with a plain value in its place it would ask nothing any more."""
+    statement = use.module.statement(use.node)
+    match statement:
+        case ast.Assert():
+            return True
+        case ast.Expr(value=ast.Call(func=ast.Attribute(attr=name))):
+            return name.startswith("assert")
+    return False
 
 
 def _present(node: ast.AST | None, shared: str) -> set[str] | None:

@@ -1,4 +1,4 @@
-"""`mount_path` in the constructor, `run`, `run_sse_async` and `sse_app`."""
+"""`mount_path` in the constructor, `run`, `run_sse_async` and `sse_app`, and among the settings."""
 
 from __future__ import annotations
 
@@ -25,6 +25,10 @@ def check(fact: Symbol, ctx: Context) -> Iterator[Finding]:
             return  # the class that servers are made of then takes it with either release
         applicability = Applicability.SAFE if _is_known(value, fact, ctx) else Applicability.UNSAFE
         yield ctx.finding(fact, applicability, span=ctx.module.span(value))
+    setting = _setting(fact, ctx)
+    if setting is not None and not (ctx.keeps and compat.has_server(ctx.project)):
+        message = "the settings of version 2 have no `mount_path`"
+        yield ctx.finding(fact, Applicability.MANUAL, span=ctx.module.span(setting), message=message, hint=ctx.entry.hints["setting"])
 
 
 def fix(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit]:
@@ -48,6 +52,13 @@ def _given(fact: Symbol, ctx: Context) -> ast.expr | None:
     if place is not None and place < len(node.args) and not any(isinstance(a, ast.Starred) for a in node.args):
         return node.args[place]
     return None
+
+
+def _setting(fact: Symbol, ctx: Context) -> ast.Attribute | None:
+    """`server.settings.mount_path`, read or assigned."""
+    node = ctx.module.at(fact.span)
+    above = ctx.module.parents.get(node) if node is not None and part(fact) == "settings" else None
+    return above if isinstance(above, ast.Attribute) and above.value is node and above.attr == "mount_path" else None
 
 
 def _is_known(value: ast.expr, fact: Symbol, ctx: Context) -> bool:

@@ -11,7 +11,7 @@ from ...facts.model import Symbol, SymbolUse
 from ...rewrite.edits import Edit
 from ...rule import Applicability, Context, Either, Finding, Import
 from ...sdk.modules import Def
-from ...sdk.types import ClassOf, Instance, members
+from ...sdk.types import ClassOf, Instance, Known, members
 from ...source import Span
 
 if TYPE_CHECKING:
@@ -22,6 +22,12 @@ _PLACES = {
     "server": ("mcp.server.context", "ServerRequestContext"),
 }
 _SESSIONS = {"ClientSession": "client", "ServerSession": "server"}
+_ASKED = {
+    "ElicitRequestParams": "ElicitResult",
+    "ElicitRequestFormParams": "ElicitResult",
+    "ElicitRequestURLParams": "ElicitResult",
+    "CreateMessageRequestParams": "CreateMessageResult",
+}
 _CALLBACKS = frozenset({"sampling_callback", "elicitation_callback", "list_roots_callback"})
 _CLASS = "mcp.shared.context.RequestContext"
 
@@ -235,8 +241,10 @@ def _side_of(node: ast.Name, ctx: Context) -> str:
     if isinstance(above, ast.Call) and above.func is node and (side := _side_of_call(above, ctx)):
         return side
     function = next((one for one in ctx.module.around(node) if isinstance(one, Def)), None)
-    if function is not None and _is_callback(function, ctx):
+    if function is not None and (_is_callback(function, ctx) or _has_signature(function, node, ctx)):
         return "client"
+    if isinstance(above, ast.Tuple) and any(_promised(one, ctx) & {*_ASKED} for one in above.elts):
+        return "client"  # what a callback was called with is kept
     return _side_of_file(ctx)
 
 
@@ -250,9 +258,34 @@ def _side_of_call(call: ast.Call, ctx: Context) -> str:
 
 
 def _by_type(node: ast.expr, ctx: Context) -> str:
-    names = {one.name.rpartition(".")[2] for one in members(ctx.sdk.type(node, ctx.module)) if isinstance(one, ClassOf | Instance)}
-    sides = {_SESSIONS.get(name, "") for name in names}
+    sides = {_SESSIONS.get(name, "") for name in _names(ctx.sdk.type(node, ctx.module))}
     return sides.pop() if len(sides) == 1 else ""
+
+
+def _promised(annotation: ast.expr | None, ctx: Context) -> set[str]:
+    return _names(ctx.sdk.inference.annotated(annotation, ctx.module))
+
+
+def _names(known: Known | None) -> set[str]:
+    return {one.name.rpartition(".")[2] for one in members(known) if isinstance(one, ClassOf | Instance)}
+
+
+def _has_signature(function: Def, node: ast.Name, ctx: Context) -> bool:
+    """Whether a function takes a context with what a server asks for, and gives the answer: the SDK's own callbacks, whoever gets them.
+
+    A server that has such a function to ask with does so by the session of the context.
+    """
+    given = [*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs]
+    own = next((one for one in given if one.annotation is node), None)
+    if own is None or function.returns is None:
+        return False
+    asked = {name for one in given for name in _promised(one.annotation, ctx)} & {*_ASKED}
+    if not {_ASKED[name] for name in asked} & _promised(function.returns, ctx):
+        return False
+    return not any(
+        isinstance(one, ast.Attribute) and one.attr == "session" and isinstance(one.value, ast.Name) and one.value.id == own.arg
+        for one in ast.walk(function)
+    )
 
 
 def _is_callback(function: Def, ctx: Context) -> bool:

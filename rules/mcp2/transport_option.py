@@ -123,7 +123,7 @@ def _kept(fact: Symbol, ctx: Context) -> ast.Attribute | None:
     """A setting that stays, where it is assigned."""
     node = ctx.module.at(fact.span)
     above = ctx.module.parents.get(node) if node is not None else None
-    if not isinstance(above, ast.Attribute) or above.attr in MOVED or not isinstance(above.ctx, ast.Store):
+    if not isinstance(above, ast.Attribute) or above.attr in (*MOVED, "mount_path") or not isinstance(above.ctx, ast.Store):
         return None
     return None if ctx.sdk.is_moved(ctx.file.source.path) else above
 
