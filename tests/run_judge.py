@@ -34,14 +34,15 @@ def main(names: list[str]) -> int:
     print(ROW.format("server", "era", "verdict", "passed", "failed"))
     if any(server.http for server in servers):
         sdk.frameworks()  # once, before several threads want it
-    # A judge waits more than it works.
-    with tempfile.TemporaryDirectory() as scratch, ThreadPoolExecutor(os.cpu_count()) as pool:
-        return max(pool.map(lambda job: _judge(*job, Path(scratch)), product(servers, ERAS)), default=0)
+    with tempfile.TemporaryDirectory() as scratch:
+        jobs = [(server, era, copy(server.before, Path(scratch) / server.name / era)) for server, era in product(servers, ERAS)]
+        fixed = [migrate("fix", "--era", era, ".", cwd=folder) for _, era, folder in jobs]
+        # A judge waits more than it works.
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+            return max(pool.map(lambda job, made: _judge(*job, made), jobs, fixed), default=0)
 
 
-def _judge(server: Server, era: str, scratch: Path) -> int:
-    folder = copy(server.before, scratch / server.name / era)
-    fixed = migrate("fix", "--era", era, ".", cwd=folder)
+def _judge(server: Server, era: str, folder: Path, fixed: subprocess.CompletedProcess[str]) -> int:
     if fixed.returncode and not server.left.get(era):
         _row(server, era, "NO FIX", "", "", fixed.stdout + fixed.stderr)
         return 1
