@@ -21,6 +21,8 @@ _NOW = {
     "get_prompts": ("list_prompts", "prompt", "name"),
 }
 
+_HIDING = (b"include_tags", b"exclude_tags", b"enabled", b".disable(", b".enable(")
+
 
 def check(fact: Standalone, ctx: Context) -> Iterator[Finding]:
     node = ctx.module.at(fact.span)
@@ -28,7 +30,9 @@ def check(fact: Standalone, ctx: Context) -> Iterator[Finding]:
         now, _, key = _NOW[str(fact.key).rpartition(".")[2]]
         message = ctx.entry.message.replace("{now}", now)
         if isinstance(node, ast.Call) and _is_plain(node, ctx):
-            yield ctx.finding(fact, Applicability.SAFE, message=message)
+            hides = ctx.project.remember("components are hidden", lambda: _hides(ctx))
+            hint = ctx.entry.hints["hidden"] if hides else ""
+            yield ctx.finding(fact, Applicability.UNSAFE if hides else Applicability.SAFE, message=message, hint=hint)
         else:
             yield ctx.finding(fact, message=message, hint=ctx.entry.hints["manual"].format(key=key, now=now))
 
@@ -54,6 +58,11 @@ def fix(fact: Standalone, tree: Tree, ctx: Context) -> Iterator[Edit]:
 def _key(item: str, key: str) -> str:
     # An address was a text as a key, and is an object of pydantic in the component.
     return f"str({item}.{key})" if key == "uri" else f"{item}.{key}"
+
+
+def _hides(ctx: Context) -> bool:
+    """Whether some code of the project seems to hide components: the dict had them all, the list has those that can be seen."""
+    return any(ctx.project.says(path, word) for path in ctx.project.files for word in _HIDING)
 
 
 def _is_called(node: ast.AST | None, ctx: Context) -> bool:
