@@ -11,7 +11,6 @@ import json
 import os
 import re
 import sys
-import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -19,16 +18,15 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from . import __version__, disk
+from . import __version__, disk, files
 from .disk import Noted, Trace
 
 FOLDER = "MCP_MIGRATE_CACHE_DIR"
 """The variable that names another folder than the platform's."""
 _FORMAT = 2
 _SUFFIX = ".run"
-_DRAFT = ".mcp-migrate-"
 # The folder may be one that somebody has named and that holds other things, such as installers that end in `.run` as well.
-_OURS = re.compile(r"(?:[0-9a-f]{32}|\.mcp-migrate-\w+)\.run")
+_OURS = re.compile(r"[0-9a-f]{32}\.run|\.[0-9a-f]{32}\.run\.[0-9a-f]{8}")
 _KEPT = 30 * 24 * 3600  # seconds that a run is kept for after it was last asked for
 # File systems tell times apart from 10 ms up to 2 s: what changed later than this many ns before a run may have changed once more.
 _TICK = 2_000_000_000
@@ -121,7 +119,7 @@ def clear() -> int:
         return 0
     for file in _ours(place):
         file.unlink(missing_ok=True)
-        count += not file.name.startswith(_DRAFT)
+        count += file.suffix == _SUFFIX
     with contextlib.suppress(OSError):
         place.rmdir()
     return count
@@ -129,16 +127,7 @@ def clear() -> int:
 
 def _write(place: Path, name: str, data: bytes) -> None:
     place.mkdir(mode=0o700, parents=True, exist_ok=True)
-    # Under a name of its own first: another run may read, or write, the same at this moment.
-    descriptor, draft = tempfile.mkstemp(dir=place, prefix=_DRAFT, suffix=_SUFFIX)
-    try:
-        with open(descriptor, "wb") as file:
-            file.write(disk.digest(data).encode("ascii") + b"\n" + data)
-        os.replace(draft, place / f"{name}{_SUFFIX}")
-    except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(draft)
-        raise
+    files.put(place / f"{name}{_SUFFIX}", disk.digest(data).encode("ascii") + b"\n" + data, mode=0o600)
     for old in _ours(place):
         with contextlib.suppress(OSError):
             if old.stat().st_mtime < time.time() - _KEPT:

@@ -184,11 +184,6 @@ def kind(location: str) -> str:
     return "file" if os.path.isfile(location) else "folder" if os.path.isdir(location) else "there" if os.path.exists(location) else "link"
 
 
-def stamp_of(location: str) -> Stamp:
-    """The stamp that a file or folder has now. Raises OSError."""
-    return stamp(os.stat(location))
-
-
 def stamp(status: os.stat_result) -> Stamp:
     return Stamp(status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino)
 

@@ -81,16 +81,17 @@ def create(path: Path, data: bytes) -> None:
         _appear(temporary, str(path))
 
 
-def put(path: Path, data: bytes) -> None:
+def put(path: Path, data: bytes, *, mode: int = 0o666) -> None:
     """Writes a report or a list of our own, whatever stood there. Raises OSError.
 
-    A file is replaced whole or not at all, except in a folder that takes no other; a pipe or a device is written to.
+    A file is replaced whole or not at all, except in a folder that takes no other; a pipe or a device is written to. `mode` is that
+    of a new file, as far as the user's mask lets it be.
     """
     target = Path(os.path.realpath(path))
     if target.exists() and not target.is_file():
         return _pour(path, data)
     try:
-        with _beside(target, data) as temporary:
+        with _beside(target, data, mode) as temporary:
             os.replace(temporary, target)
     except OSError as error:
         if error.errno not in _NO_ROOM_BESIDE or not os.access(target, os.W_OK):
@@ -99,7 +100,7 @@ def put(path: Path, data: bytes) -> None:
 
 
 @contextlib.contextmanager
-def _beside(target: Path, data: bytes) -> Iterator[str]:
+def _beside(target: Path, data: bytes, mode: int = 0o666) -> Iterator[str]:
     """The name of a new file in the same folder that holds these bytes, and has the mode and the owner of the one that it is for.
 
     It is gone in the end, unless it has taken that one's place.
@@ -111,7 +112,7 @@ def _beside(target: Path, data: bytes) -> Iterator[str]:
     # A name may be as long as a file system takes.
     name = str(target.with_name(f".{target.name[:40]}.{os.urandom(4).hex()}"))
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
-    descriptor = os.open(name, flags, 0o666 if before is None else 0o600)
+    descriptor = os.open(name, flags, mode if before is None else 0o600)
     try:
         with open(descriptor, "wb") as file:
             file.write(data)

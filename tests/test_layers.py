@@ -108,7 +108,7 @@ LAYERS: dict[str, set[str]] = {
     "sieve": {"source", "rule", "baseline", "house", "suppress"},
     "discover": {"disk"},
     "disk": set(),
-    "cache": {"disk", "manifests", "worktree", "__version__"},  # it asks anew what a run has asked
+    "cache": {"disk", "files", "manifests", "worktree", "__version__"},  # it asks anew what a run has asked
     "patch": set(),
     "tables": set(),
     "dockerfile": set(),

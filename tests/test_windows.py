@@ -44,7 +44,7 @@ class Windows:
 
 @pytest.fixture
 def windows(monkeypatch: pytest.MonkeyPatch) -> None:
-    system = Windows("C:\\work")
+    system = Windows("C:\\code")
     monkeypatch.setattr(ntpath, "isdir", lambda path: "." not in ntpath.basename(path))
     for module in (discover, run, verifying, worktree):
         monkeypatch.setattr(module, "os", system)
@@ -53,10 +53,10 @@ def windows(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("location", "folder", "expected"),
     [
-        ("C:\\work\\app\\server.py", "C:\\work", "app/server.py"),
-        ("C:/work/app/server.py", "C:\\work\\tests", "../app/server.py"),
-        ("D:\\other\\server.py", "C:\\work", "D:/other/server.py"),
-        ("\\\\host\\share\\server.py", "C:\\work", "//host/share/server.py"),
+        ("C:\\code\\app\\server.py", "C:\\code", "app/server.py"),
+        ("C:/code/app/server.py", "C:\\code\\tests", "../app/server.py"),
+        ("D:\\other\\server.py", "C:\\code", "D:/other/server.py"),
+        ("\\\\host\\share\\server.py", "C:\\code", "//host/share/server.py"),
     ],
     ids=["below", "beside", "another drive", "a share"],
 )
@@ -66,9 +66,9 @@ def test_a_path_is_told_with_forward_slashes_from_every_drive(windows: None, loc
 
 def test_the_root_of_a_run_on_another_drive_is_what_was_named(windows: None) -> None:
     assert discover.root_of(["D:\\other\\app", "D:\\other\\lib\\a.py"]) == "D:\\other"
-    assert discover.root_of(["C:\\work\\app"]) == "C:\\work"
+    assert discover.root_of(["C:\\code\\app"]) == "C:\\code"
     with pytest.raises(discover.NotFound, match="no folder in common"):
-        discover.root_of(["C:\\work", "D:\\other"])
+        discover.root_of(["C:\\code", "D:\\other"])
 
 
 @pytest.mark.parametrize(
@@ -84,7 +84,7 @@ def test_the_root_of_a_run_on_another_drive_is_what_was_named(windows: None) -> 
     ],
 )
 def test_patterns_may_have_backslashes(windows: None, pattern: str, left_out: bool) -> None:
-    assert discover.leaves_out(discover.Exclude((pattern,), "C:\\work"), "C:\\work\\app\\gen\\a.py") is left_out
+    assert discover.leaves_out(discover.Exclude((pattern,), "C:\\code"), "C:\\code\\app\\gen\\a.py") is left_out
 
 
 def test_a_backslash_in_a_pattern_is_an_escape_elsewhere() -> None:
@@ -109,12 +109,12 @@ def test_git_is_asked_and_answers_with_forward_slashes(windows: None, monkeypatc
         asked.append(command)
         return [b"app/gen/a.py"] if "-t" not in command else [b"? app/gen/a.py"]
 
-    monkeypatch.setattr(worktree, "root_of", lambda folder: "C:\\work")
+    monkeypatch.setattr(worktree, "root_of", lambda folder: "C:\\code")
     monkeypatch.setattr(worktree, "_listed", listed)
     monkeypatch.setattr(ntpath, "exists", lambda path: True)
     # What is found on disk has backslashes, what a run calls a place has none.
-    assert [*worktree.tracked("C:\\work\\app")] == ["C:\\work\\app\\gen\\a.py"]
-    assert [*worktree.unsaved(["C:/work/app/gen/a.py"])] == [("C:/work/app/gen/a.py", "not tracked")]
+    assert [*worktree.tracked("C:\\code\\app")] == ["C:\\code\\app\\gen\\a.py"]
+    assert [*worktree.unsaved(["C:/code/app/gen/a.py"])] == [("C:/code/app/gen/a.py", "not tracked")]
     assert [command[-1] for command in asked] == ["app", "app/gen/a.py"]
 
 

@@ -21,7 +21,10 @@ _NOW = {
     "get_prompts": ("list_prompts", "prompt", "name"),
 }
 
-_HIDING = (b"include_tags", b"exclude_tags", b"enabled", b".disable(", b".enable(")
+# What `list_tools()` goes by, and `get_tools()` did not.
+_HIDING = (
+    b"include_tags", b"exclude_tags", b"enabled", b".disable(", b".enable(", b"iddleware", b"require_scopes", b"restrict_tag"
+)  # fmt: skip
 
 
 def check(fact: Standalone, ctx: Context) -> Iterator[Finding]:
