@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
@@ -38,7 +39,8 @@ def seen(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 
     def run(python: Path, ids: list[str]) -> str:
         argv = [str(python), "-u", "-B", shown.__file__, str(folder / "server.py"), *ids]
-        return subprocess.run(argv, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=300).stdout
+        env = {**os.environ, "PYTHON_WITH_PIP": sys.executable}
+        return subprocess.run(argv, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=300, env=env).stdout
 
     with ThreadPoolExecutor(2) as pool:
         told = "".join(pool.map(lambda half: run(*half), halves))

@@ -10,6 +10,7 @@ the SDK reads those of functions inside of functions.
 import asyncio
 import contextlib
 import json
+import os
 import socket
 import subprocess
 import sys
@@ -433,8 +434,10 @@ def install_what_keeps_mcp_back() -> None:
         info = Path(folder, "desk_kit-1.0.dist-info")
         info.mkdir()
         info.joinpath("METADATA").write_text("Metadata-Version: 2.1\nName: desk-kit\nVersion: 1.0\nRequires-Dist: mcp<2\n")
-        pip = f"import sys; sys.path.append({folder!r}); sys.argv = ['pip', 'check']; import runpy; runpy.run_module('pip', run_name='__main__')"
-        print(subprocess.run([sys.executable, "-c", pip], capture_output=True, text=True).stdout)
+        # Environments that uv made have no pip; the tests' own has.
+        pip = [os.environ["PYTHON_WITH_PIP"], "-m", "pip", "--disable-pip-version-check", "--python", sys.executable, "check"]
+        told = subprocess.run(pip, capture_output=True, text=True, env={**os.environ, "PYTHONPATH": folder})
+        print(told.stdout, told.stderr)
 
 
 def print_all(error: BaseException) -> None:
