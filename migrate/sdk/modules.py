@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
 
-from ..facts.kept import take_tree
 from ..facts.mask import parse
 from ..facts.syntax import children
 from ..source import Source, Span
@@ -72,7 +71,7 @@ class Module:
         self.path = source.path
         self.name = name
         self.package = package
-        self.tree = take_tree(source) or parse(source)[0]
+        self.tree = parse(source)[0]
         self.scopes: dict[ast.AST, Scope] = {}
         self.parents: dict[ast.AST, ast.AST] = {}
         self.stars: list[str] = []
