@@ -51,9 +51,7 @@ def _of(path: Path) -> Iterator[Expression]:
         if isinstance(target, ast.Name)
     }
     holders = {
-        id(node.value): node.targets[0].id
-        for node in nodes
-        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)
+        id(node.value): node.targets[0].id for node in nodes if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)
     }
     for node in nodes:
         match node:

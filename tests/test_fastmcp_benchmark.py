@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import sdk
 import yaml
 from servers import ROOT
 
@@ -200,7 +201,7 @@ def test_all_that_a_server_that_stays_as_it_is_says_otherwise_is_set_apart(
         "--recipes",
         str(recipes),
         "--environments",
-        str(ROOT / ".cache" / "benchmarks"),
+        str(sdk.measurements()),
         "--tool",
         f"{sys.executable} {tmp_path / 'idle.py'}",
     ]

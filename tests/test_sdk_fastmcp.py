@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 import sdk
+import warm
 from mcp_migrate import catalog, engine
 from mcp_migrate.project import Project, read
 from mcp_migrate.source import Source
@@ -169,7 +170,7 @@ def fixed(texts: Mapping[str, str], *, unsafe: bool = False) -> dict[str, str]:
 
 def run(major: int, folder: Path, *argv: str) -> str:
     env = {**os.environ, "PYTHONPATH": str(folder)}
-    done = subprocess.run([sdk.python(major), "-W", "ignore", *argv], cwd=folder, env=env, capture_output=True, text=True, timeout=60)
+    done = warm.run(sdk.python(major), "-W", "ignore", *argv, cwd=folder, env=env, timeout=60)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
