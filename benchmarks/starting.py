@@ -181,6 +181,7 @@ def _over_stdio(host: Host, steps: Mapping[str, list[str]]) -> Iterator[tuple[st
         assert process.stdin
         assert process.stdout
         said: queue.Queue[str] = queue.Queue()
+        reply = None
         threading.Thread(target=_drain, args=(process.stdout, said), daemon=True).start()
         for step, line in ((step, line) for step, lines in steps.items() for line in lines):
             try:
@@ -201,8 +202,8 @@ def _over_stdio(host: Host, steps: Mapping[str, list[str]]) -> Iterator[tuple[st
                     break
         with suppress(BrokenPipeError):
             process.stdin.close()
-        while (rest := _next(said)) != "":
-            yield "end", rest
+        while reply != "" and (reply := _next(said)) != "":
+            yield "end", reply
 
 
 def _drain(stream: IO[bytes], said: queue.Queue[str]) -> None:
