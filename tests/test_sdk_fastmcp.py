@@ -177,9 +177,7 @@ def run(major: int, folder: Path, *argv: str) -> str:
 
 def talk(client: int, job: Mapping[str, Any]) -> dict[str, Any]:
     """What one client gets."""
-    done = subprocess.run(
-        [sdk.python(client), str(CLIENTS / f"client_v{client}.py")], input=json.dumps(job), capture_output=True, text=True, timeout=60
-    )
+    done = warm.run(sdk.python(client), CLIENTS / f"client_v{client}.py", cwd=CLIENTS, said=json.dumps(job), timeout=60)
     assert done.stdout, done.stderr
     report: dict[str, Any] = json.loads(done.stdout.splitlines()[0])
     assert "trouble" not in report, report
