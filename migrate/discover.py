@@ -144,6 +144,31 @@ def leads_out(location: str, root: str) -> bool:
     return not root or not found.startswith(disk.real(root).rstrip(os.sep) + os.sep)
 
 
+def package_of(path: str, root: str, homes: dict[str, str | None]) -> str:
+    """The package that a file (a path from the folder `root`) is installed with: the folder, or the module, beside a `*.dist-info`; else "".
+
+    `homes` keeps what was found out of each folder.
+    """
+    folder = path.rpartition("/")[0]
+    home = _home(folder, root, homes)
+    if home is None:
+        return ""
+    length = len(home) + 1 if home else 0
+    return path[:length] + path[length:].partition("/")[0]
+
+
+def _home(folder: str, root: str, homes: dict[str, str | None]) -> str | None:
+    """The innermost folder, of this one and those around it up to the root, where packages are installed."""
+    if folder not in homes:
+        try:
+            names = disk.names(os.path.join(root, folder))
+        except OSError:
+            names = []
+        outer = _home(folder.rpartition("/")[0], root, homes) if folder else None
+        homes[folder] = folder if any(name.endswith(".dist-info") for name in names) else outer
+    return homes[folder]
+
+
 def above(path: str, wanted: Callable[[str], bool], ends: frozenset[str]) -> Iterator[tuple[str, list[str]]]:
     """The folders from a path (a file's own, else its own folder) upwards, each with the names of its wanted files.
 

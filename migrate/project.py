@@ -17,6 +17,7 @@ from .facts.classify import classify
 from .facts.code import unit_of
 from .facts.collect import collect
 from .facts.gates import beside, is_boundary_module
+from .facts.kept import drop_trees
 from .facts.model import (
     Borrowed,
     Call,
@@ -134,6 +135,7 @@ class Project:
             self.files = {
                 path: replace(file, facts=(*file.facts, *symbols[path])) if symbols.get(path) else file for path, file in self.files.items()
             }
+        drop_trees()
         self._settle()
 
     def _settle(self) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Protocol
 
 from ..facts.gates import HANDLER_MODULE, SESSION_MODULE
-from ..facts.syntax import children
+from ..facts.syntax import FIELDS, children
 from .api import Api
 from .modules import COMPREHENSIONS, Binding, Def, How, Module, Scope, dotted, looped, spelled
 from .standing import MOCK, PLACES, STAND_INS, WORDS, Standing, is_patch
@@ -1368,7 +1368,7 @@ def _own_nodes(function: Def) -> Iterator[ast.AST]:
     while pending:
         node = pending.pop()
         yield node
-        if not isinstance(node, Def | ast.Lambda | ast.ClassDef):
+        if FIELDS[node.__class__] and not isinstance(node, Def | ast.Lambda | ast.ClassDef):
             pending += reversed(children(node))
 
 
