@@ -538,7 +538,7 @@ def _own(differs: Sequence[str], client: str) -> Iterator[str]:
 
     To clients of the newer revision no error has the code 0, which is none, and of a prompt that a `MCPServer` does not have they are told
     nothing; and a server that does not have a resource says so with the code of the specification and the URI, to all clients. A server whose
-    standard input ends answers what it is still asked with an error, and the client of 1.x fails when a message comes while it leaves.
+    input ends answers what it is still asked with an error, and the client of 1.x fails when a message comes while it leaves.
     """
     for difference in differs:
         late = difference.startswith("leaving: BrokenResourceError") and difference.endswith(UNANSWERED)

@@ -66,7 +66,9 @@ def _given(name: str, options: Options) -> Given | None:
         return None
     later = block[block.index(change.statement) + 1 :]
     if options.is_idle(change):
-        found = [call for statement in later if (call := _whole_call(statement)) is not None and _takes_same(call, change, function, module)]
+        found = [
+            call for statement in later if (call := _whole_call(statement)) is not None and _takes_same(call, change, function, module)
+        ]
         target = _target(found[0], module) if len(found) == 1 else None
         if target is None or not _is_only(found[0], options, module):
             return None
@@ -149,13 +151,14 @@ def _is_after(
     read: ast.Attribute, given: Given, name: str, mock: str, around: ast.With | ast.AsyncWith, options: Options, module: Module
 ) -> bool:
     """Whether a question stands behind a call of the code under test, and nothing in between touches what it asks for."""
-    place = next((number for number, one in enumerate(around.body) if one is read or read in ast.walk(one)), None)
+    place = next((number for number, one in enumerate(around.body) if read in ast.walk(one)), None)
     if place is None or module.function(read) is not module.function(around):
         return False
     run = [number for number, one in enumerate(around.body[:place]) if _runs(one, given, options, module)]
     if not run:
         return False
-    asked = {node.attr for one in around.body[run[-1] :] for node in ast.walk(one) if _is_of(node, mock)}
+    walked = (node for one in around.body[run[-1] :] for node in ast.walk(one))
+    asked = {node.attr for node in walked if isinstance(node, ast.Attribute) and ast.unparse(node.value) == mock}
     if asked.isdisjoint(_CALLED):  # that it was called at all
         return False
     return all(_only_asks(node, name, mock, module) for one in around.body[run[-1] + 1 : place + 1] for node in ast.walk(one))
@@ -176,10 +179,6 @@ def _runs(statement: ast.stmt, given: Given, options: Options, module: Module) -
         return False
     known = options.program.type(call.func, module)
     return isinstance(known, Function) and known.name == f"{given.module.path}{OWN}{given.module.qualified(given.function)}"
-
-
-def _is_of(node: ast.AST, mock: str) -> bool:
-    return isinstance(node, ast.Attribute) and ast.unparse(node.value) == mock
 
 
 def _only_asks(node: ast.AST, name: str, mock: str, module: Module) -> bool:

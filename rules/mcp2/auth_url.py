@@ -66,7 +66,7 @@ def _is_compared(url: ast.Constant, ctx: Context) -> bool:
     if function is None:
         return False
     compared = {other.value for node in ast.walk(function) for other in _compared(node) if isinstance(other, ast.Constant)}
-    return f"{url.value}/" in compared and url.value not in compared
+    return f"{url.value!s}/" in compared and url.value not in compared
 
 
 def _compared(node: ast.AST) -> Iterator[ast.expr]:

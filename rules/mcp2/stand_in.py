@@ -38,7 +38,7 @@ def check(fact: Symbol, ctx: Context) -> Iterator[Finding]:
     if owner == IMITATED or (owner == UNKNOWN and fact.use is SymbolUse.STORE and name in ONLY):
         yield from _imitating(fact, name, ctx)
         return
-    for call, argument, _ in _handed(fact, ctx):
+    for argument, _ in _handed(fact, ctx):
         yield ctx.finding(fact, Applicability.MANUAL, span=ctx.module.span(argument))
     for node in _servers(fact, ctx):
         message = f"this stands in for a context, whose server is `{_NEWER}` in version 2"
@@ -51,14 +51,14 @@ def fix(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit]:
         yield Edit(Span(span.end, span.end), f" = {ctx.module.text(node.value)}.{_NEWER}")
 
 
-def _handed(fact: Symbol, ctx: Context) -> Iterator[tuple[ast.Call, ast.expr, frozenset[str]]]:
-    """The calls of a test that hand a stand-in over, the stand-ins, and for what."""
+def _handed(fact: Symbol, ctx: Context) -> Iterator[tuple[ast.expr, frozenset[str]]]:
+    """The stand-ins that the calls of a test hand over, and for objects of which classes."""
     path = ctx.file.source.path
     if fact.use is not SymbolUse.IMPORT or not ctx.project.is_test(path) or ctx.sdk.is_moved(path) or not _is_first(fact, ctx):
         return
     for name in sorted(_takers(ctx) & ctx.module.calls.keys()):
         for call in ctx.module.calls[name]:
-            yield from ((call, argument, wanted) for argument, wanted in _stand_ins(call, ctx))
+            yield from _stand_ins(call, ctx)
 
 
 def _servers(fact: Symbol, ctx: Context) -> list[ast.Attribute]:
@@ -67,7 +67,7 @@ def _servers(fact: Symbol, ctx: Context) -> list[ast.Attribute]:
     Not all that they are handed to may be known: under both names they go on imitating a context for all of it.
     """
     found: dict[ast.Attribute, None] = {}
-    for _, argument, wanted in _handed(fact, ctx):
+    for argument, wanted in _handed(fact, ctx):
         if any(name.endswith(".Context") for name in wanted):
             found.update(dict.fromkeys(_given_servers(argument, ctx)))
     return [*found]
@@ -115,7 +115,10 @@ def _stored(name: str, scope: Scope, ctx: Context) -> Iterator[ast.Attribute]:
 
 
 def _is_known(node: ast.expr, ctx: Context) -> bool:
-    return any(isinstance(one, Instance) and OWN not in one.name and one.name.endswith(".Context") for one in members(ctx.sdk.type(node, ctx.module)))
+    return any(
+        isinstance(one, Instance) and OWN not in one.name and one.name.endswith(".Context")
+        for one in members(ctx.sdk.type(node, ctx.module))
+    )
 
 
 def _imitating(fact: Symbol, name: str, ctx: Context) -> Iterator[Finding]:
