@@ -537,8 +537,8 @@ def _own(differs: Sequence[str], client: str) -> Iterator[str]:
     """What version 2 of the SDK says otherwise of itself, also of a server that was moved by hand; a test of these benchmarks proves both.
 
     To clients of the newer revision no error has the code 0, which is none, and of a prompt that a `MCPServer` does not have they are told
-    nothing; and a server that does not have a resource says so with the code of the specification and the URI, to all clients. A server whose
-    input ends answers what it is still asked with an error, and the client of 1.x fails when a message comes while it leaves.
+    nothing; and a server that does not have a resource says so with the code of the specification and the URI, to all clients. A server
+    whose input ends answers what it is still asked with an error, and the client of 1.x fails when a message comes while it leaves.
     """
     for difference in differs:
         late = difference.startswith("leaving: BrokenResourceError") and difference.endswith(UNANSWERED)
