@@ -142,6 +142,10 @@ def laid_out(folder: Path, name: str, sources: Mapping[str, tuple[Sequence[Path]
     for kind, (roots, share) in sources.items():
         limit = count + round((wanted - count) * share) if roots else count
         every = [(root, one) for root in roots for one in sorted(root.iterdir(), key=_mixed) if one.is_dir() and one.name not in SDKS]
+        for root in roots:
+            # What tells that packages are installed here, as they are where they come from.
+            for info in root.glob("*.dist-info"):
+                (folder / kind / str(roots.index(root)) / info.name).mkdir(parents=True, exist_ok=True)
         for root, one in every:
             for path in sorted(one.rglob("*")):
                 if count >= limit:

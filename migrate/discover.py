@@ -145,7 +145,7 @@ def leads_out(location: str, root: str) -> bool:
 
 
 def package_of(path: str, root: str, homes: dict[str, str | None]) -> str:
-    """The package that a file (a path from the folder `root`) is installed with: the folder, or the module, beside a `*.dist-info`; else "".
+    """The package that a file (a path from `root`) is installed with: the folder or module beside a `*.dist-info`; "" for other files.
 
     `homes` keeps what was found out of each folder.
     """

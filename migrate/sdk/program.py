@@ -29,7 +29,7 @@ _WORDS = (b"mcp", *USES)
 
 _CALLED = re.compile(rb"\b(\w+)\(", re.ASCII)
 _FOR_BOTH = re.compile(r"^# parts: (?:\w+ )*both\b", re.MULTILINE)
-_SCANS = 60  # names that are looked for file by file, before an index is made of all
+_SCANS = 20  # names that are looked for file by file, before an index is made of all
 _CALLS = 60  # calls by one name, beyond which nothing is concluded from them
 
 
