@@ -18,7 +18,7 @@ from .accept import Acceptance
 from .bystanders import Bystanders
 from .catalog import Catalog
 from .facts.idle import Idle
-from .facts.mask import parse
+from .facts.mask import parsed
 from .facts.model import Fact, FileFacts, Standalone, Symbol
 from .manifests import files as manifests
 from .project import Project, read
@@ -846,8 +846,8 @@ def _taken_name(before: Source, after: Source, groups: Iterable[_Group]) -> str:
     wanting = [group for group in groups if group.imports]
     if not wanting or not needed.parses(after):
         return ""
-    tree = parse(before)[0]
-    old, new = bound_to(tree), bound_to(parse(after)[0])
+    tree = parsed(before)[0]
+    old, new = bound_to(tree), bound_to(parsed(after)[0])
     functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
     for group in wanting:
         inner = [bound_to(node) for node in functions if any(_holds(node, edit, before) for edit in group.edits)]
