@@ -397,7 +397,7 @@ class _Fixing:
         missed = {one for one in (*found, *kept) if one.applicability is Applicability.UNSAFE and self.threshold is Applicability.SAFE}
         if missed and self._touched():
             # A later run takes the code for what it is by then, and knows nothing of the release that it was written for.
-            later = Project.link(self.project.files.values(), self.project.packages, self.project.manifests, self.project.outside)
+            later = self.project.anew()
             there = {_line(one, later) for one in self.find(later) if one.applicability is Applicability.UNSAFE}
             missed = {one for one in missed if _line(one, self.project) not in there}
         else:
