@@ -749,7 +749,9 @@ class _Fixing:
         return cache(new)
 
     def _touched(self) -> list[str]:
-        return [path for path, file in self.start.files.items() if self.project.files[path].source.text != file.source.text]
+        # What was taken in for a sweep, and stayed as it was, is no part of the project any more in the end.
+        now = self.project.files
+        return [path for path, file in self.start.files.items() if path in now and now[path].source.text != file.source.text]
 
     def _mentions(self, project: Project, path: str) -> frozenset[str]:
         """The names that the other files of a project mention; a file that this fix writes knows nothing of the others."""
