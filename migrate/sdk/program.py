@@ -46,11 +46,12 @@ class Program:
         before: Program | None = None,
         *,
         keeps: bool = False,
+        read: Program | None = None,
     ) -> None:
         """`near` are the files that can hold values of the SDK, in the order of `files`; no use is looked for in the others.
 
         `packages` are folders with an `__init__.py`, which need not be among the files; `before` has modules that may be the same.
-        `keeps` is whether the code has to run with both releases of the SDK.
+        `keeps` is whether the code has to run with both releases of the SDK. `read` has such modules, too, and nothing else is taken from it.
         """
         self.keeps = keeps
         self.files = files
@@ -60,9 +61,9 @@ class Program:
         self.api: Api = load(standalone=any(imports_standalone(file.source.utf8) for file in self.near.values()))
         self._find = find
         self._modules: dict[str, Module] = {}
-        if before is not None:
-            same = (path for path in before._modules if path in files and files[path].source is before.files[path].source)
-            self._modules.update((path, before._modules[path]) for path in same)
+        if (given := before or read) is not None:
+            same = (path for path in given._modules if path in files and files[path].source is given.files[path].source)
+            self._modules.update((path, given._modules[path]) for path in same)
         self._handed: dict[tuple[str, str], bool] = {}
         self._shadowed: dict[tuple[str, str], bool] = {}
         # What speaks for either major goes away while files are fixed: the first look decides.
