@@ -1,6 +1,6 @@
-"""Work for many files that copies of this process share: on Linux, where a copy has all that was read and proven, and costs nothing to hand it.
+"""Work for many files that copies of this process share, on Linux: a copy has all that was read and proven, and nothing is handed to it.
 
-A copy of a process of 2 GB is made in 0.05 s. Elsewhere all is done in this process: there is no `fork`, or system libraries do not bear it.
+A copy of a process of 2 GB is made in 0.05 s. Elsewhere all is done in this process: there is no `fork`, or libraries do not bear it.
 """
 
 from __future__ import annotations
@@ -79,14 +79,14 @@ def _serve(work: Callable[[int], object], at: int, to: int) -> NoReturn:
     """What a copy does. It ends at once, whatever happens: all that this process has begun is not its own to end."""
     try:
         # Ctrl-C reaches all processes, and is told by one.
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            signal.signal(number, signal.SIG_DFL)
+        for told in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            signal.signal(told, signal.SIG_DFL)
         gc.freeze()  # to look through what it shares with others would copy it
         found: list[bytes] = []
         while (number := _next(at)) is not None:
             try:
                 found.append(pickle.dumps((number, work(number)), pickle.HIGHEST_PROTOCOL))
-            except Exception:  # noqa: S112 - it is tried again where it can be told
+            except Exception:
                 continue
         with os.fdopen(to, "wb") as stream:
             pickle.dump(found, stream, pickle.HIGHEST_PROTOCOL)
@@ -99,6 +99,6 @@ def _received(results: int) -> dict[int, T]:
     with os.fdopen(results, "rb", closefd=False) as stream:
         data = stream.read()
     try:
-        return dict(pickle.loads(one) for one in pickle.loads(data))  # noqa: S301 - our own, through a pipe of our own
+        return dict(pickle.loads(one) for one in pickle.loads(data))
     except (EOFError, pickle.UnpicklingError):
         return {}

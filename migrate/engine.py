@@ -273,7 +273,7 @@ class _Group:
 
 
 class _Attempt(NamedTuple):
-    """What can be done to one file in a round: its new self, what was accepted and what was not, and the new files that anything of it wants."""
+    """What can be done to one file in a round: its new self, what was accepted, what was not, and the new files that any of it wants."""
 
     file: FileFacts
     accepted: list[_Group]

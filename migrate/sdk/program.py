@@ -50,7 +50,7 @@ class Program:
         """`near` are the files that can hold values of the SDK, in the order of `files`; no use is looked for in the others.
 
         `packages` are folders with an `__init__.py`, which need not be among the files; `before` has modules that may be the same.
-        `keeps` is whether the code has to run with both releases of the SDK. `read` has such modules, too, and nothing else is taken from it.
+        `keeps` is whether the code has to run with both releases of the SDK. `read` has such modules, too, and nothing else of it counts.
         """
         self.keeps = keeps
         self.files = files
