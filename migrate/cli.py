@@ -134,8 +134,8 @@ Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Say of each rule
 
 def main() -> None:
     """The entry point of the command `mcp-migrate`."""
-    # Syntax trees are many objects without cycles: to look for cycles less often saves 15 % of the CPU, and costs no memory.
-    gc.set_threshold(2_000_000, 10, 10)
+    # Syntax trees are many objects without cycles: not to look for cycles saves a quarter of the CPU, and costs 3 % more memory.
+    gc.disable()
     try:
         lenient()
         if COMPLETE in os.environ:

@@ -144,6 +144,44 @@ def leads_out(location: str, root: str) -> bool:
     return not root or not found.startswith(disk.real(root).rstrip(os.sep) + os.sep)
 
 
+Homes = dict[str, "tuple[str, frozenset[str]] | None"]
+"""By folder: the innermost one around it where packages are installed, and the names that these have there."""
+
+
+def package_of(path: str, root: str, homes: Homes) -> str:
+    """The package that a file (a path from `root`) is installed with: the folder, or the module, that a RECORD names; "" for other files.
+
+    `homes` keeps what was found out of each folder.
+    """
+    home = _home(path.rpartition("/")[0], root, homes)
+    if home is None:
+        return ""
+    folder, names = home
+    length = len(folder) + 1 if folder else 0
+    name = path[length:].partition("/")[0]
+    return path[:length] + name if name in names else ""
+
+
+def _home(folder: str, root: str, homes: Homes) -> tuple[str, frozenset[str]] | None:
+    if folder not in homes:
+        location = os.path.join(root, folder)
+        try:
+            found = [name for name in disk.names(location) if name.endswith(".dist-info")]
+        except OSError:
+            found = []
+        outer = _home(folder.rpartition("/")[0], root, homes) if folder else None
+        names = frozenset(name for info in found for name in _recorded(os.path.join(location, info, "RECORD")))
+        homes[folder] = (folder, names) if names else outer
+    return homes[folder]
+
+
+def _recorded(location: str) -> Iterator[str]:
+    """The first part of each path that was installed; nothing where that is not told."""
+    data = read(File(location, location)) if disk.is_file(location) else b""
+    if not isinstance(data, Unreadable):
+        yield from {line.lstrip('"').split(",")[0].split("/")[0] for line in data.decode("utf-8", "replace").splitlines()} - {"", ".."}
+
+
 def above(path: str, wanted: Callable[[str], bool], ends: frozenset[str]) -> Iterator[tuple[str, list[str]]]:
     """The folders from a path (a file's own, else its own folder) upwards, each with the names of its wanted files.
 

@@ -17,6 +17,7 @@ from .facts.classify import classify
 from .facts.code import unit_of
 from .facts.collect import collect
 from .facts.gates import beside, is_boundary_module
+from .facts.kept import drop_trees
 from .facts.model import (
     Borrowed,
     Call,
@@ -138,8 +139,10 @@ class Project:
         if self.sdk is not None:
             symbols = {path: self.sdk.symbols(path) for path in near if not is_boundary_module(self.files[path].source)}
             self.files = {
-                path: replace(file, facts=(*file.facts, *symbols[path])) if symbols.get(path) else file for path, file in self.files.items()
+                path: replace(file, facts=(*self._sent(file), *symbols[path])) if path in symbols else file
+                for path, file in self.files.items()
             }
+        drop_trees()
         self._settle()
 
     def _settle(self) -> None:
@@ -391,6 +394,14 @@ class Project:
             kept = [fact for fact in kept if self._holds(fact, file, headers, handled)]
             linked[path] = replace(file, facts=tuple(_unique([*kept, *_dispatchers(file)])))
         return linked
+
+    def _sent(self, file: FileFacts) -> Iterator[Fact]:
+        """The facts of a file, without calls by the name of a request that run functions of the project which send none."""
+        assert self.sdk is not None
+        for fact in file.facts:
+            # A client of the project's own opens its connection with whatever has this name.
+            if not isinstance(fact, Call) or fact.key == "initialize" or not self.sdk.sends_nothing(file.source.path, fact.span):
+                yield fact
 
     def _resolved_uses(self, file: FileFacts) -> list[Use]:
         out: list[Use] = []

@@ -60,6 +60,7 @@ class Reading:
     carried: Mapping[str, Mapping[str, Carried]] = field(default_factory=dict)
     notebooks: Mapping[str, Notebook] = field(default_factory=dict)  # as they are on disk, by the paths of their modules
     documents: Mapping[str, Document] = field(default_factory=dict)
+    installed: frozenset[str] = frozenset()  # files of installed packages that have no word of the protocol
 
     @property
     def sources(self) -> Mapping[str, Source]:
@@ -100,6 +101,7 @@ def gather(
         else:
             reader.pass_over(file, raw)
     reader.look_above(above, root)
+    reader.leave_installed(root)
     reader.look_up_constants()
     reader.look_for_feeders()
     reader.look_for_loops()
@@ -136,6 +138,8 @@ class _Reader:
         self.room = _ROOM
         # The silent files that were asked for; None for one that cannot be read.
         self.looked_up: dict[str, FileFacts | None] = {}
+        self.installed: set[str] = set()
+        self.package_of: Callable[[str], str] = lambda path: ""
         # What holds dispatchers, and packages that hand them on.
         self.passing: set[str] = set()
 
@@ -240,6 +244,21 @@ class _Reader:
             if source is not None:
                 self.unparsed[file.path] = source
 
+    def leave_installed(self, root: str) -> None:
+        """Installed packages that do not speak the protocol are not looked into, as they are not where they lie outside of the run.
+
+        Of 10,000 files, 9,000 of them in packages that the projects import, 3,500 would be read: 47 s in place of 12.
+        """
+        if not self.facts:
+            return
+        homes: discover.Homes = {}
+        self.package_of = lambda path: discover.package_of(path, root, homes)
+        speaking = {self.package_of(facts.source.path) for facts in self.facts if facts.evidence - _EVERYBODYS or dispatches(facts)}
+        for name, files in self.silent.items():
+            package = {file: self.package_of(file.path) for file in files}
+            self.silent[name] = [file for file in files if not package[file] or package[file] in speaking]
+            self.installed.update(file.path for file in files if package[file] and package[file] not in speaking)
+
     def look_up_constants(self) -> None:
         """A module of constants need not hold a word of the protocol: `VERSION = "2025-06-18"`. It is read when it is asked for.
 
@@ -247,18 +266,24 @@ class _Reader:
         Without that, one common word in a tree would have half of it read: 2.4 s for 1,538 files in place of 0.4 s.
         """
         self._look_up(_passed_on)
-        if any(facts.facts or facts.evidence - _EVERYBODYS for facts in self.facts):
-            self._look_up(lambda facts, name: facts.imports.values())
+        speaking = {self.package_of(facts.source.path) for facts in self.facts if facts.facts or facts.evidence - _EVERYBODYS}
+        if speaking:
+            speaking.add("")
+            self._look_up(lambda facts, name: facts.imports.values() if self.package_of(facts.source.path) in speaking else ())
 
     def _look_up(self, passed_on: Callable[[FileFacts, str], Iterable[str]]) -> None:
-        names = [name for facts in self.facts for name in _used(facts)]
-        asked: set[str] = set()
+        names = [(name, facts.source.path) for facts in self.facts for name in _used(facts)]
+        asked: set[tuple[str, str]] = set()
         while names:
-            name = names.pop()
-            if name in asked:
+            name, asking = names.pop()
+            package = self.package_of(asking)
+            if (name, package) in asked:
                 continue
-            asked.add(name)
+            asked.add((name, package))
             for file, inside in self.defining(name):
+                # Into an installed package only its own files lead.
+                if self.package_of(file.path) not in ("", package):
+                    continue
                 if file.path not in self.looked_up:
                     self.looked_up[file.path] = None
                     data = self.read(file)
@@ -266,9 +291,9 @@ class _Reader:
                         self.add(file, data)
                     if file.path in self.data:
                         self.looked_up[file.path] = self.facts[-1]
-                        names += _used(self.facts[-1])
+                        names += [(used, file.path) for used in _used(self.facts[-1])]
                 if (facts := self.looked_up[file.path]) is not None:
-                    names += passed_on(facts, inside)
+                    names += [(further, file.path) for further in passed_on(facts, inside)]
 
     def look_for_feeders(self) -> None:
         """What a dispatcher is fed by need not hold a word of the protocol either; a package may hand the dispatcher on."""
@@ -403,6 +428,7 @@ class _Reader:
             self.carried,
             self.notebooks,
             self.documents,
+            frozenset(self.installed),
         )
 
 

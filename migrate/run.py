@@ -625,7 +625,7 @@ def _silent(read: Reading, importer: str, names: Iterable[str]) -> Iterator[Sour
     found: dict[str, str] = {}  # dotted name -> the nearest file
     for path in read.locations:
         name = module_name(path) if PurePosixPath(path).suffix in discover.SUFFIXES else ""
-        if name.rpartition(".")[2] not in shorts or path in read.project.files or path in read.unparsed:
+        if name.rpartition(".")[2] not in shorts or path in read.project.files or path in read.unparsed or path in read.installed:
             continue
         for module in wanted:
             if f".{name}".endswith(f".{module}") and (module not in found or _near(path, folder) > _near(found[module], folder)):

@@ -13,7 +13,7 @@ SERVER = 'from {module} import {name}\n\n\ndef handle(method):\n    if method ==
 
 def gather(folder: Path) -> reading.Reading:
     files = (file for file in discover.find([str(folder)], str(folder)) if not isinstance(file, discover.Unreadable))
-    return reading.gather(((file, discover.read(file)) for file in files), catalog.load().entries[0])
+    return reading.gather(((file, discover.read(file)) for file in files), catalog.load().entries[0], root=str(folder))
 
 
 @pytest.mark.parametrize(
@@ -230,3 +230,50 @@ def test_a_main_is_read_that_runs_a_server_and_prints(tmp_path, path, text, know
     (tmp_path / "app" / "other.py").write_text("def run():\n    pass\n")
     (tmp_path / path).write_text(text)
     assert (path in gather(tmp_path).project.files) is known
+
+
+# A server, and a package that it imports.
+BESIDE = {
+    "server.py": SERVER.format(module="kit", name="LIMIT", use="LIMIT"),
+    "env/kit/__init__.py": "from kit.rows import ROWS\nfrom kit.much import LIMIT\n",
+    "env/kit/rows.py": "ROWS = 1\n",
+    "env/kit/much.py": "LIMIT = 1\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("more", "read_too"),
+    [
+        ({}, ["__init__.py", "much.py", "rows.py"]),  # somebody's folder
+        ({"env/kit-1.0.dist-info/RECORD": "kit/__init__.py,sha256=x,9\nkit/rows.py,,\n../bin/kit,,\n"}, []),
+        ({"env/kit-1.0.dist-info/RECORD": '"kit/a, b.py",,\n'}, []),
+        # What lies beside packages, as in the folder of a function of Lambda, is the project's own.
+        ({"env/other-1.0.dist-info/RECORD": "other.py,,\n"}, ["__init__.py", "much.py", "rows.py"]),
+        ({"env/kit-1.0.dist-info/METADATA": "Name: kit\n"}, ["__init__.py", "much.py", "rows.py"]),
+        ({"kit-1.0.dist-info/RECORD": "env/kit/rows.py,,\n"}, []),
+        # It has a server of its own, which is looked at as a whole; the project's is not followed into it.
+        (
+            {
+                "env/kit-1.0.dist-info/RECORD": "kit/rows.py,,\n",
+                "env/kit/serve.py": SERVER.format(module="kit", name="ROWS", use="ROWS"),
+            },
+            ["__init__.py", "much.py", "rows.py", "serve.py"],
+        ),
+        # One common word is none of the protocol's.
+        (
+            {
+                "env/kit-1.0.dist-info/RECORD": "kit/rows.py,,\n",
+                "env/kit/console.py": 'def send(x):\n    return {"jsonrpc": "2.0", "x": x}\n',
+            },
+            ["console.py"],
+        ),
+    ],
+    ids=["none", "installed", "quoted", "beside another", "without a record", "around", "with a server", "with a word"],
+)
+def test_code_is_not_followed_into_packages_that_are_installed_in_the_tree(tmp_path, more, read_too):
+    for name, text in {**BESIDE, **more}.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    read = gather(tmp_path)
+    assert sorted(path for path in read.project.files) == sorted(["server.py", *(f"env/kit/{name}" for name in read_too)])
+    assert read.checked == sum(name.endswith(".py") for name in (*BESIDE, *more))

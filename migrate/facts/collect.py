@@ -48,8 +48,7 @@ def collect(source: Source, module: str, *, package: bool = False) -> FileFacts:
     behind = boundaries(functions, walk.names.imports) if functions is not None and wired else None
     if functions is not None:
         keep(functions, walk.names)
-    if words.imports_sdk(source.utf8):
-        keep_tree(source, tree)
+    keep_tree(source, tree)
     return FileFacts(
         source=source,
         module=module,

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import TypeVar
 
 from ..source import Source, Span
-from .syntax import children
+from .syntax import FIELDS, Walked, children, walked
 
 Def = ast.FunctionDef | ast.AsyncFunctionDef
 Node = TypeVar("Node", bound=ast.AST)
@@ -71,10 +71,17 @@ class Module:
 
     source: Source
     tree: ast.Module
+    walked: Walked
     functions: dict[str, Function] = field(default_factory=dict)
-    parents: dict[ast.AST, ast.AST] = field(default_factory=dict)
-    kinds: dict[type[ast.AST], list[ast.AST]] = field(default_factory=dict)
     _once: dict[Callable[[Module], object], object] = field(default_factory=dict)
+
+    @cached_property
+    def parents(self) -> dict[ast.AST, ast.AST]:
+        return self.walked.parents
+
+    @cached_property
+    def kinds(self) -> dict[type[ast.AST], list[ast.AST]]:
+        return self.walked.kinds
 
     def once(self, find: Callable[[Module], Found]) -> Found:
         """What can be found out from this module alone; several ask for it, and whoever reads it first keeps it for them."""
@@ -178,38 +185,20 @@ def by_kind(nodes: Iterable[ast.AST]) -> dict[type[ast.AST], list[ast.AST]]:
 
 def read(source: Source, tree: ast.Module) -> Module:
     """The module with its functions; one walk."""
-    module = Module(source, tree)
-    parents, kinds = module.parents, module.kinds
-    prefix = owner = ""
-    around: list[tuple[str, str]] = []
-    # None stands for the end of a function or class: one name for all nodes in between, not one for each.
-    pending: list[ast.AST | None] = [tree]
-    while pending:
-        node = pending.pop()
-        if node is None:
-            prefix, owner = around.pop()
-            continue
-        kind = node.__class__
-        if kind in kinds:
-            kinds[kind].append(node)
-        else:
-            kinds[kind] = [node]
-        if kind in _SCOPES:
+    whole = walked(tree)
+    module = Module(source, tree, walked=whole)
+    around: dict[ast.AST, tuple[str, str]] = {tree: ("", "")}  # what names inside of each begin with, and the class
+    for node in whole.nodes:
+        if node.__class__ in _SCOPES:
             assert isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
-            around.append((prefix, owner))
-            pending.append(None)
+            outer = whole.parents[node]
+            while outer not in around:
+                outer = whole.parents[outer]
+            prefix, owner = around[outer]
             name = prefix + node.name
-            if isinstance(node, ast.ClassDef):
-                owner = name
-            else:
+            if not isinstance(node, ast.ClassDef):
                 module.functions[name] = Function(name, node, owner)
-                owner = ""
-            prefix = f"{name}."
-        below = children(node)
-        for child in below:
-            parents[child] = node
-        below.reverse()
-        pending += below
+            around[node] = f"{name}.", name if isinstance(node, ast.ClassDef) else ""
     return module
 
 
@@ -219,7 +208,7 @@ def walk(node: ast.AST) -> Iterator[ast.AST]:
     while pending:
         found = pending.pop()
         yield found
-        if found.__class__ not in _INNER:
+        if found.__class__ not in _INNER and FIELDS[found.__class__]:
             below = children(found)
             below.reverse()
             pending += below

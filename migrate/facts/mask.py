@@ -10,6 +10,7 @@ import ast
 import re
 import warnings
 from functools import lru_cache
+from weakref import WeakValueDictionary
 
 from ..source import Source
 
@@ -18,6 +19,9 @@ _GENERIC = re.compile(rb"^([ \t]*(?:async[ \t]+def|def|class)[ \t]+\w+[ \t]*)(\[
 _TYPE_ALIAS = re.compile(rb"^([ \t]*)(type[ \t]+)(\w+)([ \t]*)(?:(\[[^\n=]*\])([ \t]*))?=", re.MULTILINE)
 _FSTRING_START = re.compile(rb"(?<![\w])([rR]?[fFtT][rR]?)('''|\"\"\"|'|\")")
 _EXCEPT_WITHOUT_PARENTHESES = re.compile(rb"^([ \t]*except[ \t]+)([\w.]+[ \t]*,[^:\n(]*)(:)", re.MULTILINE)
+
+# The trees that somebody still holds: who asks for one of these gets the same. Nobody changes a tree.
+_alive: WeakValueDictionary[Source, ast.Module] = WeakValueDictionary()
 
 # How often the text is read to its end, at most, for f-strings that never close.
 _MOST_READ = 4
@@ -28,11 +32,14 @@ def parse(source: Source) -> tuple[ast.Module, bool]:
 
     Raises SyntaxError (of the unmasked text) when masking does not help, ValueError for NUL bytes.
     """
+    if (alive := _alive.get(source)) is not None:
+        return alive, False
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
             # Text, not bytes: bytes would be decoded once more as their coding cookie says.
-            return ast.parse(source.text), False
+            _alive[source] = tree = ast.parse(source.text)
+            return tree, False
         except SyntaxError as error:
             for masked in _masked(source.utf8):
                 try:

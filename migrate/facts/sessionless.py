@@ -61,6 +61,9 @@ class Needed(NamedTuple):
     unclear: bool = False  # it may as well say that the request was refused for something else
 
 
+_FAILS = frozenset({ast.Attribute, ast.Assert, ast.Subscript, ast.Call, ast.Dict})  # what may fail for want of a session
+
+
 @dataclass(eq=False)
 class Sessionless:
     """Follows the session that a request does not name through the functions that it reaches."""
@@ -78,8 +81,8 @@ class Sessionless:
     _dead: dict[Unit, frozenset[ast.AST]] = field(default_factory=dict)
     _gone: frozenset[Place] = frozenset()
     _stored: dict[Place, dict[str, list[ast.Name]]] = field(default_factory=dict)
-    _known: dict[Unit, tuple[Condition, ...]] = field(default_factory=dict)
-
+    _asking: dict[Unit, tuple[frozenset[ast.AST], frozenset[int]]] = field(default_factory=dict)
+    _passed: dict[Place, tuple[Spared | Needed, ...]] = field(default_factory=dict)
     _fleeting: dict[Place, frozenset[ast.AST]] = field(default_factory=dict)
     _made: dict[Place, frozenset[ast.AST]] = field(default_factory=dict)  # what makes a session for a request without one
     _looped: dict[Place, frozenset[ast.AST]] = field(default_factory=dict)  # what is inside of a loop
@@ -124,8 +127,15 @@ class Sessionless:
         """Whether a test is about the session."""
         return any(isinstance(node, ast.expr) and self._is_session(node, place, 0) for node in descend(test))
 
-    def uses(self) -> Iterator[Spared | Needed]:
+    def uses(self) -> tuple[Spared | Needed, ...]:
         """Everything that would fail, or make something up, for a request without a session."""
+        return self._found
+
+    @cached_property
+    def _found(self) -> tuple[Spared | Needed, ...]:
+        return tuple(self._uses())
+
+    def _uses(self) -> Iterator[Spared | Needed]:
         for place in self._living():
             yield from self._quiet(place)
             for condition in self.conditions(place.unit):
@@ -168,8 +178,13 @@ class Sessionless:
                     found.append(target)
         return frozenset(found)
 
-    def _quiet(self, place: Place) -> Iterator[Spared | Needed]:
+    def _quiet(self, place: Place) -> tuple[Spared | Needed, ...]:
         """Tests that end the function for want of a session and say nothing about it, or make one for the request."""
+        if place not in self._passed:
+            self._passed[place] = tuple(self._passing(place))
+        return self._passed[place]
+
+    def _passing(self, place: Place) -> Iterator[Spared | Needed]:
         told = {condition.around for condition in self.conditions(place.unit)}
         for node in place.of(ast.If):
             if node not in told and node not in self._region(place.unit):
@@ -431,9 +446,7 @@ class Sessionless:
 
     def conditions(self, unit: Unit) -> tuple[Condition, ...]:
         """What asks for sessions by their names, in one module."""
-        if unit not in self._known:
-            self._known[unit] = tuple(found_in(unit.module))
-        return self._known[unit]
+        return found_in(unit.module)
 
     def _names_header(self, key: ast.expr, place: Place, holder: ast.expr | None = None) -> bool:
         while isinstance(key, ast.Call) and isinstance(key.func, ast.Attribute) and not key.args:  # SESSION_HEADER.lower()
@@ -497,13 +510,11 @@ class Sessionless:
     # -- what fails ----------------------------------------------------------------------
     def _failing(self, place: Place) -> Iterator[ast.expr]:
         """The uses of an absent session that fail: its parts, and looking it up where nothing is."""
-        region = self._region(place.unit) | self._makings(place) | self._sure(place)
-        gates = {n for condition in self.conditions(place.unit) for n in descend(condition.node)}
-        gates |= {n for use in self._quiet(place) if isinstance(use.node, ast.If) for n in descend(use.node.test)}
-        looked = {id(n) for n in looked_up(self.conditions(place.unit), place.unit.module)}
-        refusing = {n for condition in self.conditions(place.unit) for s in _refusal(condition.around, condition.seen) for n in descend(s)}
+        region, (asking, looked) = self._region(place.unit), self._asks_for_it(place.unit)
+        here = self._makings(place) | self._sure(place)
+        here |= {n for use in self._quiet(place) if isinstance(use.node, ast.If) for n in descend(use.node.test)}
         for node in place.nodes:
-            if node in region or node in refusing or node in gates or id(node) in looked:
+            if node.__class__ not in _FAILS or node in region or node in asking or node in here or id(node) in looked:
                 continue
             match node:
                 case ast.Attribute(value=value) if self._is_session(value, place, 0):
@@ -522,6 +533,15 @@ class Sessionless:
                     for named, one in zip(keys, values, strict=True):
                         if named is not None and self._names_header(named, place) and self._is_session(one, place, 0):
                             yield node
+
+    def _asks_for_it(self, unit: Unit) -> tuple[frozenset[ast.AST], frozenset[int]]:
+        """What asks for a session in one module, with what it does without one; and the ids of what it looks up for that."""
+        if unit not in self._asking:
+            known = self.conditions(unit)
+            asking = {n for condition in known for n in descend(condition.node)}
+            asking.update(n for condition in known for s in _refusal(condition.around, condition.seen) for n in descend(s))
+            self._asking[unit] = frozenset(asking), frozenset(id(n) for n in looked_up(known, unit.module))
+        return self._asking[unit]
 
     def _sure(self, place: Place) -> frozenset[ast.AST]:
         """What only runs with a session in hand: `if session: session.touch()`."""

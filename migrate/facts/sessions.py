@@ -47,8 +47,16 @@ def session_gates(module: Module) -> Iterator[Gate]:
             yield Gate(module.span(condition.node), "session", function.name)
 
 
-def conditions(module: Module) -> Iterator[Condition]:
+def conditions(module: Module) -> tuple[Condition, ...]:
     """Everything that refuses a request because it has no session; not what 2026-07-28 requests pass already."""
+    return module.once(_conditions)
+
+
+def _conditions(module: Module) -> tuple[Condition, ...]:
+    return tuple(_found(module))
+
+
+def _found(module: Module) -> Iterator[Condition]:
     values = Values(module)
     for node in module.nodes(ast.If):
         function = module.function_of(node)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from dataclasses import dataclass
+from weakref import WeakValueDictionary
 
 # Texts, numbers and the nodes that say nothing: load or store, which operator.
 _PLAIN = frozenset(
@@ -46,9 +48,47 @@ def descend(root: ast.AST) -> Iterator[ast.AST]:
     while pending:
         node = pending.pop()
         yield node
-        found = children(node)
-        found.reverse()
-        pending += found
+        if FIELDS[node.__class__]:  # half of all nodes are names and constants
+            found = children(node)
+            found.reverse()
+            pending += found
+
+
+@dataclass(frozen=True, eq=False)
+class Walked:
+    """All nodes of a tree in source order, and by their class, with the node around each."""
+
+    nodes: tuple[ast.AST, ...]
+    kinds: dict[type[ast.AST], list[ast.AST]]
+    parents: dict[ast.AST, ast.AST]
+
+
+_alive: WeakValueDictionary[ast.Module, Walked] = WeakValueDictionary()
+
+
+def walked(tree: ast.Module) -> Walked:
+    """One walk over a tree, for all who hold it at the same time."""
+    if (alive := _alive.get(tree)) is not None:
+        return alive
+    nodes: list[ast.AST] = []
+    kinds: dict[type[ast.AST], list[ast.AST]] = {}
+    parents: dict[ast.AST, ast.AST] = {}
+    pending: list[ast.AST] = [tree]
+    while pending:
+        node = pending.pop()
+        kind = node.__class__
+        nodes.append(node)
+        if kind in kinds:
+            kinds[kind].append(node)
+        else:
+            kinds[kind] = [node]
+        if FIELDS[kind] and (below := children(node)):
+            for child in below:
+                parents[child] = node
+            below.reverse()
+            pending += below
+    _alive[tree] = made = Walked(tuple(nodes), kinds, parents)
+    return made
 
 
 def blocks(statement: ast.stmt) -> Iterator[ast.stmt]:

@@ -206,9 +206,10 @@ def may_speak(data: bytes) -> bool:
     A loop of plain `in` tests is three times faster than one alternation of a regular expression.
     """
     small = data.lower()  # one search for a word instead of one for each of its spellings
-    for word, spellings in _GATE if b"mcp" not in small else (*_NAMED, *_GATE):
+    named = b"mcp" in small
+    for word, spellings in (*_NAMED, *_GATE) if named else _GATE:
         if word in small and any(spelling in data for spelling in spellings):
             return True
     if b"rotocol_version" in small and _DATED.search(data):  # any protocol has a version; those of this one are dates
         return True
-    return _METHOD.search(data) is not None or (_IMPORTED.search(data) is not None and _IMPORT.search(data) is not None)
+    return _METHOD.search(data) is not None or (named and _IMPORTED.search(data) is not None and _IMPORT.search(data) is not None)

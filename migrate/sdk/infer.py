@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Protocol
 
 from ..facts.gates import HANDLER_MODULE, SESSION_MODULE
-from ..facts.syntax import children
+from ..facts.syntax import FIELDS, children
 from .api import Api
 from .modules import COMPREHENSIONS, Binding, Def, How, Module, Scope, dotted, looped, spelled
 from .standing import MOCK, PLACES, STAND_INS, WORDS, Standing, is_patch
@@ -159,7 +159,8 @@ class Inference:
             case ast.Name():
                 return self._name(node, module)
             case ast.Attribute(value=value, attr=attr):
-                known = self._attribute(self.type(value, module), attr)
+                above = self.type(value, module)
+                known = self._attribute(above, attr) if above is not None else self._submodule(node, module)
                 return self._replacement(node, module) if _is_own_method(known) and attr in module.replaced else known
             case ast.Call():
                 return self._call(node, module)
@@ -201,6 +202,22 @@ class Inference:
             case ast.Compare():
                 return Instance("bool")
         return None
+
+    def _submodule(self, node: ast.Attribute, module: Module) -> Known | None:
+        """`a.b` after `import a.b`, where nothing is known of `a`: a package without code of interest is no part of the run."""
+        if not module.submodules:
+            return None
+        text = dotted(node)
+        if text not in module.submodules:
+            return None
+        root: ast.expr = node
+        while isinstance(root, ast.Attribute):
+            root = root.value
+        bindings = self.bindings(root.id, root, module) if isinstance(root, ast.Name) else ()
+        if not bindings or any(binding.how is not How.IMPORTED or binding.target != text.partition(".")[0] for binding in bindings):
+            return None
+        found = self.world.locate(text, module)
+        return ModuleOf(f"{found[0].path}{OWN}") if found is not None and not found[1] else None
 
     def _replacement(self, node: ast.Attribute, module: Module) -> Known | None:
         """A method that this file gives to objects from outside: `agent.ask = AsyncMock(...)` is not what the class says."""
@@ -1351,7 +1368,7 @@ def _own_nodes(function: Def) -> Iterator[ast.AST]:
     while pending:
         node = pending.pop()
         yield node
-        if not isinstance(node, Def | ast.Lambda | ast.ClassDef):
+        if FIELDS[node.__class__] and not isinstance(node, Def | ast.Lambda | ast.ClassDef):
             pending += reversed(children(node))
 
 

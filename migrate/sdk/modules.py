@@ -9,16 +9,15 @@ from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
 
-from ..facts.kept import take_tree
 from ..facts.mask import parse
-from ..facts.syntax import children
+from ..facts.syntax import children, walked
 from ..source import Source, Span
 
 Def = ast.FunctionDef | ast.AsyncFunctionDef
 TRY: tuple[type[ast.Try], ...] = (ast.Try, *((ast.TryStar,) if hasattr(ast, "TryStar") else ()))
 """`try` in each form: that of `except*` where the running Python knows it."""
 Scoped = ast.Module | ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda
-_SCOPED = (ast.Module, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
+_SCOPED = frozenset({ast.Module, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda})
 _BINDING = frozenset(
     {
         ast.Assign, ast.AnnAssign, ast.NamedExpr, ast.AugAssign, ast.For, ast.AsyncFor, ast.With, ast.AsyncWith, ast.ExceptHandler,
@@ -72,12 +71,14 @@ class Module:
         self.path = source.path
         self.name = name
         self.package = package
-        self.tree = take_tree(source) or parse(source)[0]
+        self.tree = parse(source)[0]
+        self._walked = walked(self.tree)  # held, so that others find it
+        self.parents = self._walked.parents
+        self.nodes = self._walked.nodes  # in source order
+        self.kinds = self._walked.kinds
         self.scopes: dict[ast.AST, Scope] = {}
-        self.parents: dict[ast.AST, ast.AST] = {}
         self.stars: list[str] = []
-        self.nodes: tuple[ast.AST, ...] = ()  # in source order
-        self.kinds: dict[type[ast.AST], list[ast.AST]] = defaultdict(list)
+        self._outer: set[ast.AST] = set()  # what belongs to a function or class, and is evaluated in the scope around it
         self._met: dict[Span, ast.AST] = {}
         self._index()
 
@@ -109,12 +110,7 @@ class Module:
 
     def scope(self, node: ast.AST) -> Scope:
         """The scope that an expression is evaluated in: decorators, defaults and bases belong to the scope around."""
-        before = node
-        for above in self.around(node):
-            if isinstance(above, _SCOPED) and not _is_outside(above, before):
-                return self.scopes[above]
-            before = above
-        return self.scopes[self.tree]
+        return self._scope_around(node) if node in self.parents else self.scopes[self.tree]
 
     def function(self, node: ast.AST) -> Def | None:
         """The function that a node is part of the body of."""
@@ -135,6 +131,12 @@ class Module:
             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
                 found[node.id].append(node)
         return found
+
+    @cached_property
+    def submodules(self) -> frozenset[str]:
+        """The modules of packages that the file imports under their whole names."""
+        found = (alias for node in self.kinds.get(ast.Import, ()) if isinstance(node, ast.Import) for alias in node.names)
+        return frozenset(alias.name for alias in found if "." in alias.name and not alias.asname)
 
     @cached_property
     def _reaching_out(self) -> list[Scope]:
@@ -263,39 +265,31 @@ class Module:
 
     # -- scopes ---------------------------------------------------------------
     def _index(self) -> None:
-        # Every node of every file comes by here: one walk lists them, and asks for names only where a node can give one.
-        top = self.scopes[self.tree] = Scope(self.tree, None)
-        pending: list[tuple[ast.AST, Scope]] = [(child, top) for child in reversed(self.tree.body)]
-        self.parents.update(dict.fromkeys(self.tree.body, self.tree))
-        self.kinds[ast.Module].append(self.tree)
-        nodes: list[ast.AST] = [self.tree]
-        while pending:
-            node, scope = pending.pop()
+        # What gives a name is one node in ten: only these ask for their scope.
+        self.scopes[self.tree] = Scope(self.tree, None)
+        for node in self.nodes:
             kind = node.__class__
-            nodes.append(node)
-            self.kinds[kind].append(node)
-            below = children(node)
-            if below:
-                self.parents.update(dict.fromkeys(below, node))
-            if kind in _SCOPED:
-                inner = self._opened(node, scope)
-                pending += [(child, scope if _is_outside(node, child) else inner) for child in reversed(below)]
-                continue
             if kind in _BINDING:
-                self._bound(node, scope)
-            if below:
-                below.reverse()
-                pending += [(child, scope) for child in below]
-        self.nodes = tuple(nodes)
+                self._bound(node, self._scope_around(node))
+            elif kind in _SCOPED and node is not self.tree:
+                self._open(node, self._scope_around(node))
 
-    def _opened(self, node: ast.AST, scope: Scope) -> Scope:
+    def _scope_around(self, node: ast.AST) -> Scope:
+        """The scope that a node is evaluated in."""
+        above = self.parents[node]
+        while above.__class__ not in _SCOPED or node in self._outer:
+            node, above = above, self.parents[above]
+        return self.scopes[above]
+
+    def _open(self, node: ast.AST, scope: Scope) -> None:
         assert isinstance(node, Def | ast.ClassDef | ast.Lambda)
         if not isinstance(node, ast.Lambda):
             scope.bindings[node.name].append(Binding(How.DEFINED, node))
+            self._outer.update(children(node))
+            self._outer.difference_update(node.body)
         inner = self.scopes[node] = Scope(node, scope)
         if not isinstance(node, ast.ClassDef):
             _parameters(node, inner)
-        return inner
 
     def of(self, *kinds: type[ast.AST]) -> Iterator[ast.AST]:
         """The nodes of some kinds, kind by kind in source order."""
@@ -384,15 +378,6 @@ def looped(node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp) -
     for generator in node.generators:
         _target(generator.target, How.ITEM, generator, generator.iter, inner, waits=bool(generator.is_async))
     return inner.bindings
-
-
-def _is_outside(scope: ast.AST, child: ast.AST) -> bool:
-    """Whether a direct child of a function or class is evaluated in the scope around it."""
-    if isinstance(scope, ast.Lambda):
-        return False
-    if isinstance(scope, Def):
-        return child not in scope.body
-    return isinstance(scope, ast.ClassDef) and child not in scope.body
 
 
 def _parameters(node: Def | ast.Lambda, scope: Scope) -> None:

@@ -11,7 +11,8 @@ from pathlib import PurePosixPath
 
 from ..facts.gates import COMPAT_MODULE, HANDLER_MODULE
 from ..facts.model import Defined, FileFacts, Ref, Symbol
-from ..facts.vocabulary import imports_standalone
+from ..facts.syntax import descend
+from ..facts.vocabulary import SESSION_CALLS, imports_standalone
 from ..source import Span
 from . import majors
 from .api import Api, load
@@ -20,7 +21,7 @@ from .majors import Line, Major
 from .modules import Module
 from .servers import STANDALONE_CLASSES, Server, servers
 from .symbols import Symbols, attributes
-from .types import Known
+from .types import OWN, Function, Known, members
 from .vocabulary import FIELDS, STANDALONE, USES
 
 # What a file has to hold to be worth a look, beside an import of the SDK.
@@ -29,7 +30,7 @@ _WORDS = (b"mcp", *USES)
 
 _CALLED = re.compile(rb"\b(\w+)\(", re.ASCII)
 _FOR_BOTH = re.compile(r"^# parts: (?:\w+ )*both\b", re.MULTILINE)
-_SCANS = 60  # names that are looked for file by file, before an index is made of all
+_SCANS = 20  # names that are looked for file by file, before an index is made of all
 _CALLS = 60  # calls by one name, beyond which nothing is concluded from them
 
 
@@ -183,6 +184,24 @@ class Program:
     def type(self, node: ast.expr, module: Module) -> Known | None:
         """What an expression stands for; None where that is not known."""
         return self.inference.type(node, module)
+
+    def sends_nothing(self, path: str, span: Span) -> bool:
+        """Whether what is called at these bytes, by the name of a request, only runs functions of the project that wait for nothing."""
+        node = self.module_at(path).at(span)
+        called = [*members(self.type(node.func, self.module_at(path)))] if isinstance(node, ast.Call) else []
+        return bool(called) and all(isinstance(one, Function) and self._is_quiet(one.name) for one in called)
+
+    def _is_quiet(self, function: str) -> bool:
+        path, own, qualified = function.partition(OWN)
+        node = self.module_at(path).defined.get(qualified) if own else None
+        if not isinstance(node, ast.FunctionDef):
+            return False
+        spelled = {
+            inner.attr if isinstance(inner, ast.Attribute) else inner.id
+            for inner in descend(node)
+            if isinstance(inner, ast.Attribute | ast.Name)
+        }
+        return spelled.isdisjoint(SESSION_CALLS | {"send_request", "send_notification"})
 
     def fields_of(self, path: str) -> frozenset[str]:
         """The attributes that classes of a file define, of those that the SDK has under another name now."""
