@@ -409,7 +409,9 @@ class _Fixing:
         if missed and self._touched():
             # A later run takes the code for what it is by then, and knows nothing of the release that it was written for.
             later = self.project.anew()
-            there = {_line(one, later) for one in self.find(later) if one.applicability is Applicability.UNSAFE}
+            paths = {one.path for one in missed}
+            found_later = self.find(later, within=lambda project: {path: one for path, one in _all_files(project).items() if path in paths})
+            there = {_line(one, later) for one in found_later if one.applicability is Applicability.UNSAFE}
             missed = {one for one in missed if _line(one, self.project) not in there}
         else:
             missed = set()
