@@ -64,6 +64,11 @@ FILLER = (
     'def tool_{n}(arguments):\n    """Answers tools/call number {n}."""\n'
     '    return {{"content": [{{"type": "text", "text": str(arguments) + "{n}"}}]}}\n\n\n'
 )
+# Code for mcp 1 with a finding each, and a module of a project that another one imports.
+CLIENT = "from mcp.types import CallToolResult\n"
+READS = "\n\ndef failed_{n}(result: CallToolResult) -> bool:\n    return result.isError\n"
+MODULE = "from mcp.types import CallToolResult\n\nfrom app.part_{before} import failed as earlier\n"
+CHECKS = "\n\ndef failed(result: CallToolResult) -> bool:\n    return result.isError or earlier(result)\n"
 
 
 class Run(NamedTuple):
@@ -144,8 +149,10 @@ def laid_out(folder: Path, name: str, sources: Mapping[str, tuple[Sequence[Path]
         every = [(root, one) for root in roots for one in sorted(root.iterdir(), key=_mixed) if one.is_dir() and one.name not in SDKS]
         for root in roots:
             # What tells that packages are installed here, as they are where they come from.
-            for info in root.glob("*.dist-info"):
-                (folder / kind / str(roots.index(root)) / info.name).mkdir(parents=True, exist_ok=True)
+            for record in root.glob("*.dist-info/RECORD"):
+                target = folder / kind / str(roots.index(root)) / record.relative_to(root)
+                target.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(record, target)
         for root, one in every:
             for path in sorted(one.rglob("*")):
                 if count >= limit:
@@ -204,6 +211,17 @@ def smaller(scratch: Path, runs: int) -> Iterator[tuple[str, Run | None]]:
         folder.mkdir()
         (folder / "server.py").write_text(server(branches=branches))
         yield f"one dispatcher of {branches:,} branches", measured([("", [ours, "check", "--no-cache", str(folder)], {})], runs)[""]
+    for findings in (500, 1000, 2000):
+        folder = scratch / f"findings{findings}"
+        folder.mkdir()
+        (folder / "client.py").write_text(CLIENT + "".join(READS.format(n=number) for number in range(findings)))
+        yield f"one client with {findings:,} findings", measured([("", [ours, "check", "--no-cache", str(folder)], {})], runs)[""]
+    for modules in (500, 1000, 2000):
+        folder = scratch / f"modules{modules}" / "app"
+        folder.mkdir(parents=True)
+        for number in range(modules):
+            (folder / f"part_{number}.py").write_text(MODULE.format(before=(number or modules) - 1) + CHECKS)
+        yield f"one project of {modules:,} modules", measured([("", [ours, "check", "--no-cache", str(folder.parent)], {})], runs)[""]
     large = scratch / "large"
     large.mkdir()
     (large / "server.py").write_text(server(branches=6, tools=5_000_000 // len(FILLER.format(n=10_000))))
@@ -309,6 +327,8 @@ def targets(tables: Mapping[str, tuple[Tree, Table]], small: Mapping[str, Run | 
     for what, few, many in (
         ("lines", "one server of 10,000 lines", "one server of 20,000 lines"),
         ("branches", "one dispatcher of 500 branches", "one dispatcher of 1,000 branches"),
+        ("findings", "one client with 1,000 findings", "one client with 2,000 findings"),
+        ("modules", "one project of 1,000 modules", "one project of 2,000 modules"),
     ):
         one, two = small[few], small[many]
         if one and two:

@@ -114,7 +114,7 @@ def measure(folder: Path, *, moved: bool) -> subprocess.CompletedProcess[str]:
     recipes.write_text(
         yaml.safe_dump({"ll-adder": {"ways": [{"run": "python server.py", "calls": ['add {"a": 1, "b": 2}', 'add {"a": "one"}']}]}})
     )
-    places = ["--recipes", str(recipes), "--environments", str(ROOT / ".cache" / "benchmarks"), "--tool", f"{sys.executable} {hand}"]
+    places = ["--recipes", str(recipes), "--environments", str(sdk.measurements()), "--tool", f"{sys.executable} {hand}"]
     command = [sys.executable, str(BENCHMARKS / "sdk.py"), *places, str(folder / "corpus")]
     return subprocess.run(command, capture_output=True, text=True, encoding="utf-8", timeout=300)
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from ...facts.model import Symbol, SymbolUse
 from ...rewrite.edits import Edit
+from ...rewrite.quotes import fitting
 from ...rule import Applicability, Context, Finding
 from ...sdk.standing import STAND_INS, last
 from ...source import Span
@@ -47,10 +48,7 @@ def fix(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit]:
         yield Edit(Span(fact.span.end, fact.span.end), f" = {module.text(node.value)}.mcp_server")
     elif isinstance(node, ast.Attribute) and name == "fastmcp":
         yield Edit(module.attribute_span(node), "mcp_server")
-    elif isinstance(node, ast.Attribute):
-        # Inside of a string its own quotes would end it.
-        string = next((above for above in module.around(node) if isinstance(above, ast.JoinedStr)), None)
-        quote = "'" if string is not None and '"' in module.text(string)[:3] else '"'
+    elif isinstance(node, ast.Attribute) and (quote := fitting(node, module)) is not None:
         yield Edit(fact.span, f"({module.text(node.value)}.request_context.meta or {{}}).get({quote}client_id{quote})")
     elif isinstance(node, ast.Call) and len(node.args) > 1 and name == "fastmcp":
         text = module.text(node.args[1])
