@@ -50,10 +50,11 @@ from .facts.model import (
     Version,
     VersionUse,
 )
+from .facts.texts import Texts
 from .facts.walk import is_word
 from .manifests.inside import inside
 from .sdk.program import Program
-from .source import Source, is_test
+from .source import Source, Span, is_test
 
 F = TypeVar("F", bound=Fact)
 T = TypeVar("T")
@@ -111,6 +112,7 @@ class Project:
         self.packages = packages
         self.manifests = manifests or {}
         self._kinds: dict[tuple[str, type[Fact]], tuple[Fact, ...]] = {}
+        self._spans: dict[tuple[str, type[Fact]], dict[Span, tuple[Fact, ...]]] = {}
         self._said: dict[tuple[str, bytes], bool] = {}
         self._remembered: dict[str, object] = {}
         self._concluded: dict[tuple[object, ...], object] = {}
@@ -126,10 +128,11 @@ class Project:
         for path, targets in self._imported.items():
             for target in targets:
                 self._importers[target].append(path)
+        self.texts = Texts(files)
         self.files = self._linked(files)
         # The types of expressions cost more than all other facts: only a project that imports the SDK has them asked for.
         near = self._near_sdk()
-        self.sdk = Program(self.files, self.module, near, packages, before, keeps=keeps) if near else None
+        self.sdk = Program(self.files, self.texts, self.module, near, packages, before, keeps=keeps) if near else None
         if self.sdk is not None:
             symbols = {path: self.sdk.symbols(path) for path in near if not is_boundary_module(self.files[path].source)}
             self.files = {
@@ -265,11 +268,24 @@ class Project:
             self._kinds[path, kind] = tuple(fact for fact in self.files[path].facts if isinstance(fact, kind))
         return self._kinds[path, kind]  # type: ignore[return-value]
 
+    def at(self, path: str, kind: type[F], span: Span) -> tuple[F, ...]:
+        """The facts of one kind at exactly these bytes of a file."""
+        if (path, kind) not in self._spans:
+            found: dict[Span, tuple[Fact, ...]] = {}
+            for fact in self.of(path, kind):
+                found[fact.span] = (*found.get(fact.span, ()), fact)
+            self._spans[path, kind] = found
+        return self._spans[path, kind].get(span, ())  # type: ignore[return-value]
+
     def says(self, path: str, word: bytes) -> bool:
         """Whether the text of a file contains a word; searched for once."""
         if (path, word) not in self._said:
             self._said[path, word] = word in self.files[path].source.utf8
         return self._said[path, word]
+
+    def saying(self, word: bytes) -> tuple[str, ...]:
+        """The paths of the files whose text contains a word; searched for once."""
+        return self.texts.saying(word)
 
     def once(self, path: str, find: Callable[[FileFacts], T]) -> T:
         """What can be found out from the facts of one file, whatever stands behind boundaries; projects that differ in these share it."""

@@ -13,7 +13,7 @@ _ASKS = frozenset({"hasattr", "getattr"})
 
 def is_asked(node: ast.AST, subject: ast.expr, names: Iterable[str], module: Module, *, read: bool = True) -> bool:
     """Whether what stands around a use asks `hasattr` or `getattr` for one of these names of the same subject, or reads one (`read`)."""
-    wanted = {name: read for name in names if name.encode() in module.source.utf8}
+    wanted = {name: read for name in names if module.says(name)}
     if not wanted:
         return False
     text = dotted(subject)

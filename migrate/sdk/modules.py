@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -24,6 +25,7 @@ _BINDING = frozenset(
         ast.MatchAs, ast.MatchStar, ast.Global, ast.Nonlocal, ast.Import, ast.ImportFrom,
     }
 )  # fmt: skip
+_LAST_WORD = re.compile("[.:]")
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp)
 
 
@@ -80,6 +82,7 @@ class Module:
         self.stars: list[str] = []
         self._outer: set[ast.AST] = set()  # what belongs to a function or class, and is evaluated in the scope around it
         self._met: dict[Span, ast.AST] = {}
+        self._said: dict[str, bool] = {}
         self._index()
 
     def span(self, node: ast.AST) -> Span:
@@ -131,6 +134,24 @@ class Module:
             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
                 found[node.id].append(node)
         return found
+
+    @cached_property
+    def mentioned(self) -> dict[str, list[ast.Name | ast.Attribute | ast.alias | ast.Constant]]:
+        """What may stand for something by its name, in source order: names, attributes, imports, and texts by their last word."""
+        found: dict[str, list[ast.Name | ast.Attribute | ast.alias | ast.Constant]] = defaultdict(list)
+        for node in self.nodes:
+            match node:
+                case ast.Name(id=name) | ast.Attribute(attr=name) | ast.alias(name=name):
+                    found[name].append(node)
+                case ast.Constant(value=str(text)) if text:
+                    found[_LAST_WORD.split(text)[-1]].append(node)
+        return found
+
+    def says(self, word: str) -> bool:
+        """Whether the text of the file contains a word; searched for once."""
+        if word not in self._said:
+            self._said[word] = word.encode() in self.source.utf8
+        return self._said[word]
 
     @cached_property
     def _reaching_out(self) -> list[Scope]:

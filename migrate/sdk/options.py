@@ -222,7 +222,7 @@ class Options:
     def _is_filled(self, name: str) -> bool:
         """Whether something puts an option into a dict that begins empty."""
         word = f'{name}["'.encode()
-        return any(word in file.source.utf8 for file in self.program.files.values())
+        return bool(self.program.texts.saying(word))
 
     @property
     def is_wanted(self) -> bool:
@@ -412,7 +412,7 @@ class Options:
         if isinstance(target, ast.Attribute):
             return f"{self.module.text(target)}_options"
         constant = isinstance(self.module.scope(self.server.call).node, ast.Module)
-        several = sum(server.module is self.module for server in self.program.servers) > 1
+        several = len(self.program.servers.inside(self.module)) > 1
         base = f"{target.id}_http_options" if several and isinstance(target, ast.Name) else "http_options"
         taken = {name for scope in self.module.scopes.values() for name in scope.bindings}
         taken |= {name for use in self.server.uses for name in use.module.scopes[use.module.tree].bindings if use.module is not self.module}

@@ -11,6 +11,7 @@ from pathlib import PurePosixPath
 
 from ..facts.gates import COMPAT_MODULE, HANDLER_MODULE
 from ..facts.model import Defined, FileFacts, Ref, Symbol
+from ..facts.texts import Texts
 from ..facts.vocabulary import imports_standalone
 from ..source import Span
 from . import majors
@@ -18,7 +19,7 @@ from .api import Api, load
 from .infer import Inference
 from .majors import Line, Major
 from .modules import Module
-from .servers import STANDALONE_CLASSES, Server, servers
+from .servers import STANDALONE_CLASSES, Servers, servers
 from .symbols import Symbols, attributes
 from .types import Known
 from .vocabulary import FIELDS, STANDALONE, USES
@@ -39,6 +40,7 @@ class Program:
     def __init__(
         self,
         files: Mapping[str, FileFacts],
+        texts: Texts,
         find: Callable[[str, str], FileFacts | None],
         near: Collection[str],
         packages: Collection[str] = (),
@@ -53,6 +55,7 @@ class Program:
         """
         self.keeps = keeps
         self.files = files
+        self.texts = texts
         self.near = {path: files[path] for path in near}
         self.packages = packages
         # What `fastmcp` defines takes 14 ms to read, twice as long as what the SDK does: projects without it do not read it.
@@ -93,12 +96,12 @@ class Program:
                 yield from (one for one in found if (sdk if isinstance(one, Symbol) else standalone))
 
     @cached_property
-    def servers(self) -> list[Server]:
+    def servers(self) -> Servers:
         """The FastMCP servers, with what is done with each."""
         return servers(self, {path: self.symbols(path) for path in self.near})
 
     @cached_property
-    def standalone_servers(self) -> list[Server]:
+    def standalone_servers(self) -> Servers:
         """The servers of the package `fastmcp`, with what is done with each."""
         return servers(self, {path: self.symbols(path) for path in self.near}, STANDALONE_CLASSES)
 

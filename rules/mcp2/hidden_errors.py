@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from ...facts.model import Symbol, SymbolUse
 from ...rewrite.edits import Edit
 from ...rule import Applicability, Context, Finding, Import
-from ...sdk.handlers import Handler, handlers, own_nodes
+from ...sdk.handlers import Handler, tools_of, own_nodes
 from ...sdk.modules import Def
 from ...sdk.servers import Origins, Server
 from ...sdk.types import OWN, ClassOf, members
@@ -58,7 +58,7 @@ def check(fact: Symbol, ctx: Context) -> Iterator[Finding]:
     server = _server(fact, ctx)
     if server is None:
         return
-    open_tools = [handler for handler in _tools(server, ctx) if _lets_out(handler)]
+    open_tools = [handler for handler in tools_of(server, ctx.sdk) if _lets_out(handler)]
     if not open_tools:
         return
     applicability = Applicability.UNSAFE if _can_stand(server, ctx) else Applicability.MANUAL
@@ -72,8 +72,8 @@ def _derived(fact: Symbol, ctx: Context) -> Iterator[Finding]:
     if owner is None or node not in owner.bases or any(isinstance(one, Def) and one.name == "call_tool" for one in owner.body):
         return
     own = ClassOf(f"{ctx.module.path}{OWN}{ctx.module.qualified(owner)}")
-    made = [server for server in ctx.sdk.servers if own in members(ctx.sdk.type(server.call.func, server.module))]
-    tools = [tool for server in made for tool in _tools(server, ctx)]
+    made = ctx.sdk.servers.of_class(own, ctx.sdk)
+    tools = [tool for server in made for tool in tools_of(server, ctx.sdk)]
     open_tools = [tool for tool in tools if _lets_out(tool)]
     if open_tools or not tools:
         message = f"tools of `{owner.name}` servers may let exceptions out, whose text version 2 hides from the client"
@@ -97,7 +97,7 @@ def fix(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit | Import]:
 
     at = above_remarks(module.source, module.span(_anchor(server)).start)
     text = _TEXT.format(name=name)
-    if any(b"McpError" in file.source.utf8 for file in ctx.project.files.values()):
+    if ctx.project.saying(b"McpError"):
         # An error of the protocol was a result of the tool as well.
         imported = _imported_error(module)
         text += _REFUSED.format(error=imported or "MCPError")
@@ -123,7 +123,7 @@ def _server(fact: Symbol, ctx: Context) -> Server | None:
     node = ctx.module.at(fact.span)
     if fact.use is not SymbolUse.CALL:
         return None
-    server = next((server for server in ctx.sdk.servers if server.call is node), None)
+    server = ctx.sdk.servers.at(node)
     # A class of the project's own may do this, or something else, already.
     named = isinstance(node, ast.Call) and isinstance(node.func, ast.Name | ast.Attribute)
     return server if server is not None and named and not _is_own_class(server) else None
@@ -163,19 +163,6 @@ def _anchor(server: Server) -> ast.AST:
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) and node.decorator_list:
         return node.decorator_list[0]
     return node
-
-
-def _tools(server: Server, ctx: Context) -> list[Handler]:
-    """The tools that are registered with this server, as far as that is known."""
-    found = []
-    for handler in handlers(ctx.sdk):
-        func = handler.call.func
-        if handler.kind == "tool" and isinstance(func, ast.Attribute):
-            origins = Origins(ctx.sdk)
-            made = origins.of(func.value, handler.where)
-            if server.call in made or (not made and len(ctx.sdk.servers) == 1):
-                found.append(handler)
-    return found
 
 
 def _lets_out(handler: Handler) -> bool:

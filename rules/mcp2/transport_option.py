@@ -116,7 +116,7 @@ def _unclaimed(fact: Symbol, ctx: Context) -> ast.AST | None:
     above = ctx.module.parents.get(node) if node is not None else None
     if not isinstance(above, ast.Attribute) or above.attr not in MOVED:
         return None
-    return None if any(use.node is node for server in ctx.sdk.servers for use in server.uses) else above
+    return None if ctx.sdk.servers.using(node) else above
 
 
 def _kept(fact: Symbol, ctx: Context) -> ast.Attribute | None:
