@@ -118,6 +118,7 @@ class Project:
         self._concluded: dict[tuple[object, ...], object] = {}
         self._once: dict[tuple[str, Callable[[FileFacts], object]], object] = {}
         self._modules = _index(files.values())
+        self._nearest: dict[str, dict[tuple[str, ...], FileFacts]] = {}
         self._imported = {path: tuple(self._imports(file)) for path, file in files.items()}
         # Django finds middleware by a text in its settings, which need not be read.
         if beyond := [path for path, file in files.items() if _is_django_gate(file)]:
@@ -199,8 +200,11 @@ class Project:
         found = self._modules.get(name, ())
         if len(found) < 2:
             return found[0] if found else None
+        # Hundreds of files may be called `server`, and be asked for by all that import one: the folders lead to the nearest.
+        if name not in self._nearest:
+            self._nearest[name] = _by_folder(found)
         parts = PurePosixPath(importer).parts
-        return max(found, key=lambda file: _shared(parts, PurePosixPath(file.source.path).parts))
+        return next(near for end in range(len(parts), -1, -1) if (near := self._nearest[name].get(parts[:end])) is not None)
 
     def resolve(self, value: Value, importer: str) -> Value | None:
         """Text, number or collection behind a value; None where a reference leads out of the project."""
@@ -304,6 +308,14 @@ class Project:
         if question not in self._concluded:
             self._concluded[question] = answer()
         return self._concluded[question]  # type: ignore[return-value]
+
+    def place(self, path: str) -> int:
+        """The place of a file in the order of all."""
+        return self._places[path]
+
+    @cached_property
+    def _places(self) -> dict[str, int]:
+        return {path: number for number, path in enumerate(self.files)}
 
     @cached_property
     def folders(self) -> frozenset[str]:
@@ -555,13 +567,14 @@ def _index(files: Iterable[FileFacts]) -> dict[str, list[FileFacts]]:
     return index
 
 
-def _shared(one: tuple[str, ...], other: tuple[str, ...]) -> int:
-    count = 0
-    for left, right in zip(one, other, strict=False):
-        if left != right:
-            break
-        count += 1
-    return count
+def _by_folder(files: Iterable[FileFacts]) -> dict[tuple[str, ...], FileFacts]:
+    """The first of some files in each folder, however deep below it, by the parts of the folder's path."""
+    found: dict[tuple[str, ...], FileFacts] = {}
+    for file in files:
+        parts = PurePosixPath(file.source.path).parts
+        for end in range(len(parts) + 1):
+            found.setdefault(parts[:end], file)
+    return found
 
 
 def _unique(facts: Iterable[Fact]) -> Iterator[Fact]:

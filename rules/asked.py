@@ -5,6 +5,7 @@ from __future__ import annotations
 from ..facts.gates import QUESTION_MODULE
 from ..facts.model import Call, Opening, Standalone, Symbol, SymbolUse
 from ..rule import Context
+from ..source import Span
 
 _SESSION = "mcp.server.session.ServerSession."
 # What rules of the pack `fastmcp4` tell of, wherever it stands.

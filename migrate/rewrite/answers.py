@@ -63,7 +63,7 @@ def plan(fact: Standalone, project: Project, path: str) -> Plan | str:
     if any(_catches(above, project, module) for above in _within(call, function, module)):
         return "what is raised around it is caught, and may let the action go on without an answer"
     asked = _asked(function)
-    sure = {module.at(one.span) for one in _facts(project, path)}
+    sure = project.remember(f"questions for sure in {path}", lambda: {module.at(one.span) for one in _facts(project, path)})
     if not asked <= sure:
         return "not all that the function asks goes through a context for sure"
     if homes.is_taken(module, NAME):

@@ -73,6 +73,7 @@ class Program:
         self._majors: dict[str, Major] = {} if before is None else dict(before.majors)
         self._folders: dict[str, Major] = {}
         self._symbols: dict[str, tuple[Defined, ...]] = {}
+        self._callers: dict[str, tuple[tuple[Module, ast.Call], ...]] = {}
         self._newer: dict[str, frozenset[ast.AST]] = {}
         self.memo: dict[str, object] = {}  # what rules have worked out about the whole program
         self._fields: dict[str, frozenset[str]] = {}
@@ -246,20 +247,16 @@ class Program:
 
     def is_shared(self, name: str, module: Module) -> bool:
         """Whether another file may take a name from a module: it says the name, and imports something of the module's name."""
-        own = module.name.rpartition(".")[2]
-        return any(
-            own in target.split(".")
-            for path, file in self.files.items()
-            if path != module.path and name.encode() in file.source.utf8
-            for target in (*file.imports.values(), *file.stars, *file.hidden)
-        )
+        word = name.encode()
+        likely = self.texts.importing_like(module.name.rpartition(".")[2])
+        return any(path != module.path and word in self.files[path].source.utf8 for path in likely)
 
     def callers(self, name: str) -> Iterator[tuple[Module, ast.Call]]:
         """All calls of the project by the last part of what is called; none for a name that half the project calls something by."""
-        for path in self._mentioning(name):
-            module = self.module_at(path)
-            for call in module.calls.get(name, ()):
-                yield module, call
+        if name not in self._callers:
+            modules = map(self.module_at, self._mentioning(name))
+            self._callers[name] = tuple((module, call) for module in modules for call in module.calls.get(name, ()))
+        yield from self._callers[name]
 
     def _mentioning(self, name: str) -> list[str]:
         """The files that may hold such calls. Each call has its function looked up, so that `run` or `get` would cost minutes."""

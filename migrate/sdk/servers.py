@@ -61,15 +61,6 @@ class Servers(tuple[Server, ...]):
         """The servers that a module makes."""
         return self._by_module.get(module, [])
 
-    def of_class(self, own: ClassOf, program: Program) -> list[Server]:
-        """The servers that calls of a class of the project make."""
-        if self._by_class is None:
-            self._by_class = defaultdict(list)
-            for server in self:
-                for one in {known: None for known in members(program.type(server.call.func, server.module)) if isinstance(known, ClassOf)}:
-                    self._by_class[one].append(server)
-        return self._by_class.get(own, [])
-
     @cached_property
     def _by_call(self) -> dict[ast.AST | None, Server]:
         return {server.call: server for server in self}

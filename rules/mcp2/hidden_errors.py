@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import partial
 from typing import TYPE_CHECKING
 
 from ...facts.model import Symbol, SymbolUse
 from ...rewrite.edits import Edit
 from ...rule import Applicability, Context, Finding, Import
-from ...sdk.handlers import Handler, tools_of, own_nodes
+from ...sdk.handlers import Handler, own_nodes, tools_of
 from ...sdk.modules import Def
-from ...sdk.servers import Origins, Server
-from ...sdk.types import OWN, ClassOf, members
+from ...sdk.servers import Server
+from ...sdk.types import OWN, ClassOf, Known, members
 from ...source import Span
 
 if TYPE_CHECKING:
@@ -72,12 +73,21 @@ def _derived(fact: Symbol, ctx: Context) -> Iterator[Finding]:
     if owner is None or node not in owner.bases or any(isinstance(one, Def) and one.name == "call_tool" for one in owner.body):
         return
     own = ClassOf(f"{ctx.module.path}{OWN}{ctx.module.qualified(owner)}")
-    made = ctx.sdk.servers.of_class(own, ctx.sdk)
+    made = ctx.project.remember("servers by class", partial(_by_class, ctx)).get(own, [])
     tools = [tool for server in made for tool in tools_of(server, ctx.sdk)]
     open_tools = [tool for tool in tools if _lets_out(tool)]
     if open_tools or not tools:
         message = f"tools of `{owner.name}` servers may let exceptions out, whose text version 2 hides from the client"
         yield ctx.finding(fact, Applicability.MANUAL, message=message, hint=_hint("derived", open_tools, ctx))
+
+
+def _by_class(ctx: Context) -> dict[Known, list[Server]]:
+    """The servers of the project by what is called to make them."""
+    found: dict[Known, list[Server]] = {}
+    for server in ctx.sdk.servers:
+        for one in dict.fromkeys(members(ctx.sdk.type(server.call.func, server.module))):
+            found.setdefault(one, []).append(server)
+    return found
 
 
 def _hint(kind: str, open_tools: list[Handler], ctx: Context) -> str:

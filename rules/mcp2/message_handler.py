@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import partial
 from typing import TYPE_CHECKING
 
 from ...facts.model import Symbol, SymbolUse
@@ -35,6 +36,10 @@ def fix(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit | Import]:
 
 def _annotations(ctx: Context) -> list[ast.expr] | None:
     """The annotations of parameters that hold the name; None where it stands anywhere else."""
+    return ctx.project.remember(f"annotations of messages in {ctx.module.path}", partial(_annotated, ctx))
+
+
+def _annotated(ctx: Context) -> list[ast.expr] | None:
     found: dict[ast.expr, None] = {}
     for node in ctx.module.nodes:
         if isinstance(node, ast.Name | ast.Attribute) and (node.id if isinstance(node, ast.Name) else node.attr) == _NAME:

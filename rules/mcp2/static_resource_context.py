@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from ...facts.model import Symbol
 from ...rewrite.edits import Edit
 from ...rule import Applicability, Context, Finding
-from ...sdk.handlers import Handler, callers, registered, mentions
+from ...sdk.handlers import Handler, callers, mentions, registered
 from ...sdk.types import Instance, members
 
 if TYPE_CHECKING:

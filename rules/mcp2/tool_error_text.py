@@ -11,7 +11,7 @@ from ...rewrite import compat
 from ...rewrite.edits import Edit
 from ...rule import Applicability, Context, Finding, Import, NewFile, Severity
 from ...sdk.escapes import builtin, expected_class, is_caught, is_expected
-from ...sdk.handlers import Handler, registered, own_nodes
+from ...sdk.handlers import Handler, own_nodes, registered
 from ...sdk.modules import Module
 from ...sdk.types import OWN, ClassOf, Instance, members
 

@@ -13,11 +13,11 @@ from ...rewrite import compat
 from ...rewrite.edits import Edit
 from ...rule import Applicability, Context, Finding, Import, NewFile, Severity
 from ...sdk.modules import Def, Module
-from ...sdk.options import MOVED, Options, Reach, Sink, plans
+from ...sdk.options import MOVED, Options, Reach, Sink, plans_at
 from ...sdk.servers import CLASSES, part
 from ...sdk.symbols import REPLACED
 from ...sdk.types import OWN, Function, Instance, members
-from ...source import Span
+from ...source import Span, is_test
 
 if TYPE_CHECKING:
     from ...rewrite.tree import Tree
@@ -52,7 +52,7 @@ def check(fact: Symbol, ctx: Context) -> Iterator[Finding]:
         message = f"`{kept.attr}` is still a setting of version 2 of the SDK, and an argument of the constructor too"
         hint = "nothing is to do; an argument of the constructor is clearer"
         yield ctx.finding(fact, Applicability.MANUAL, span=ctx.module.span(kept), message=message, hint=hint, severity=Severity.NOTE)
-    for options in plans(ctx.sdk, ctx.entry.data):
+    for options in plans_at(ctx.module.at(fact.span), ctx.sdk, ctx.entry.data):
         for span in _places(fact, options, ctx):
             problem = options.problem
             if problem:
@@ -69,7 +69,7 @@ def fix(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit | Import]:
         for read in _idle_questions(fact, ctx):
             yield from _unasked(read, tree, ctx)
         return
-    for options in plans(ctx.sdk, ctx.entry.data):
+    for options in plans_at(node, ctx.sdk, ctx.entry.data):
         if options.problem:
             continue
         if name == "" and node is options.server.call:
@@ -308,10 +308,10 @@ def _replaced(fact: Symbol, ctx: Context) -> Options | None:
     owner, _, name = str(fact.key).partition(".")
     if owner != REPLACED or name not in CLASSES or not ctx.project.is_test(ctx.file.source.path):
         return None
-    servers = [server for server in ctx.sdk.servers if not ctx.project.is_test(server.module.path)]
+    servers = ctx.project.remember("servers outside of tests", lambda: [one for one in ctx.sdk.servers if not is_test(one.module.path)])
     if len(servers) != 1:
         return None
-    found = [options for options in plans(ctx.sdk, ctx.entry.data) if options.server is servers[0]]
+    found = [options for options in plans_at(servers[0].call, ctx.sdk, ctx.entry.data) if options.server is servers[0]]
     # A test that was not moved with its server is found later, too.
     options = found[0] if found else Options(servers[0], ctx.sdk, ctx.entry.data)
     return None if options.problem else options
