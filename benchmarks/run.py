@@ -149,8 +149,10 @@ def laid_out(folder: Path, name: str, sources: Mapping[str, tuple[Sequence[Path]
         every = [(root, one) for root in roots for one in sorted(root.iterdir(), key=_mixed) if one.is_dir() and one.name not in SDKS]
         for root in roots:
             # What tells that packages are installed here, as they are where they come from.
-            for info in root.glob("*.dist-info"):
-                (folder / kind / str(roots.index(root)) / info.name).mkdir(parents=True, exist_ok=True)
+            for record in root.glob("*.dist-info/RECORD"):
+                target = folder / kind / str(roots.index(root)) / record.relative_to(root)
+                target.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(record, target)
         for root, one in every:
             for path in sorted(one.rglob("*")):
                 if count >= limit:

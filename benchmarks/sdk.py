@@ -56,6 +56,7 @@ HOOKS = "MCP630"  # the rule that names what a server class overrides in vain
 WAITS = "MCP611"  # the rule that names state of a context that is not waited for
 DESCRIBED = "MCP632"  # the rule that names servers made of the description of an API, by a release with another parser
 BLOCKS = "MCP706"  # the rule that names packages which need the older release
+UNANSWERED = ", with a question that was not answered in time"  # what is said of leaving a server that still works on something
 REACH, ALIKE = 4, 3  # how far a test is followed, and by names of how many definitions at most
 LIMITS = {"session": 300, "imports": 1500, "tests": 900}
 
@@ -334,6 +335,9 @@ class Bench:
         if "trouble" in said:
             last = next((line for line in reversed(done.stderr.strip().splitlines()) if not line.startswith(("  ", "+", "|"))), "")
             said["trouble"] += f" ({last[:300]})"
+            if "answers" in said:  # every question was asked: what went wrong since is no lost session
+                late = any(answer.get("raised", "").startswith("TimeoutError") for answer in said["answers"].values())
+                said["leaving"] = said.pop("trouble") + (UNANSWERED if late else "")
         return said
 
     def _referee(self, row: dict[str, Any], project: Path, fixed: Path, plan: Plan) -> None:
@@ -428,6 +432,8 @@ def _differing(before: Mapping[str, Any], after: Mapping[str, Any], same: Callab
     for step, answer in before["answers"].items():
         now = after["answers"].get(step)
         yield from (f"{step}: {told}" for told in differences(_aligned(answer, now) if same else answer, now))
+    if after.get("leaving") and not before.get("leaving"):
+        yield f"leaving: {after['leaving']}"
 
 
 def _aligned(one: Any, two: Any) -> Any:
@@ -467,7 +473,7 @@ def _told(error: Mapping[str, Any], findings: Sequence[Mapping[str, Any]], fixed
 def _is_told(difference: str, findings: Sequence[Mapping[str, Any]]) -> bool:
     """Whether a finding says that clients lose the text of this error, get what is printed as a message, or nobody waits for state."""
     hidden = re.search(r'text: "Error executing tool ([\w-]+): .*-> "Error exe', difference)
-    printed = difference.startswith("no session: BrokenResourceError") and "JSONRPCMessage" in difference
+    printed = difference.startswith("leaving: BrokenResourceError") and "JSONRPCMessage" in difference
     rules = {finding["rule"] for finding in findings}
     waiting = "'coroutine' object has no attribute" in difference and WAITS in rules
     return (hidden is not None and HIDES in rules) or (printed and PRINTS in rules) or waiting
@@ -531,9 +537,13 @@ def _own(differs: Sequence[str], client: str) -> Iterator[str]:
     """What version 2 of the SDK says otherwise of itself, also of a server that was moved by hand; a test of these benchmarks proves both.
 
     To clients of the newer revision no error has the code 0, which is none, and of a prompt that a `MCPServer` does not have they are told
-    nothing; and a server that does not have a resource says so with the code of the specification and the URI, to all clients.
+    nothing; and a server that does not have a resource says so with the code of the specification and the URI, to all clients. A server
+    whose input ends answers what it is still asked with an error, and the client of 1.x fails when a message comes while it leaves.
     """
     for difference in differs:
+        late = difference.startswith("leaving: BrokenResourceError") and difference.endswith(UNANSWERED)
+        if client == "v1" and late and "JSONRPCMessage" not in difference:
+            yield difference
         prompt = re.fullmatch(
             r"(\[\"prompt\", \"(?P<name>[^\"]*)\", .*\]: )error\.message: \"Unknown prompt: (?P=name)\" -> \"Internal server error\"",
             difference,

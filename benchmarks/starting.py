@@ -19,7 +19,7 @@ import time
 import urllib.error
 import urllib.request
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -119,10 +119,16 @@ class Host:
         return ["env", *settings, str(own) if own.exists() else program, *rest]
 
 
+def key_of(packages: Iterable[str]) -> str:
+    """The name of the folder of an environment."""
+    return hashlib.sha256("\n".join(sorted(packages)).encode()).hexdigest()[:12]
+
+
 def environment(packages: tuple[str, ...], environments: Path) -> Path:
     """The programs of an environment that holds these packages."""
-    key = hashlib.sha256("\n".join(sorted(packages)).encode()).hexdigest()[:12]
-    home = environments / key
+    key = key_of(packages)
+    # The tests lead to environments of their own, and what is compiled there is compiled for their place.
+    home = (environments / key).resolve()
     done = home / "complete"
     with BUILDING[key]:
         if not done.exists():
@@ -175,6 +181,7 @@ def _over_stdio(host: Host, steps: Mapping[str, list[str]]) -> Iterator[tuple[st
         assert process.stdin
         assert process.stdout
         said: queue.Queue[str] = queue.Queue()
+        reply = None
         threading.Thread(target=_drain, args=(process.stdout, said), daemon=True).start()
         for step, line in ((step, line) for step, lines in steps.items() for line in lines):
             try:
@@ -195,8 +202,8 @@ def _over_stdio(host: Host, steps: Mapping[str, list[str]]) -> Iterator[tuple[st
                     break
         with suppress(BrokenPipeError):
             process.stdin.close()
-        while (rest := _next(said)) != "":
-            yield "end", rest
+        while reply != "" and (reply := _next(said)) != "":
+            yield "end", reply
 
 
 def _drain(stream: IO[bytes], said: queue.Queue[str]) -> None:

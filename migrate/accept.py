@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from . import cells
 from .bystanders import Bystanders
-from .facts.mask import parse
+from .facts.mask import parsed
 from .facts.model import FileFacts
 from .scope import Names, names_of
 from .source import Source
@@ -64,7 +64,7 @@ class Acceptance:
 
 def _read(source: Source) -> tuple[Names, bool]:
     """The names of a file, and whether its syntax is newer than the running interpreter."""
-    tree, is_newer = parse(source)
+    tree, is_newer = parsed(source)
     return names_of(tree), is_newer
 
 

@@ -18,12 +18,18 @@ class Bystanders:
 
     def renew(self) -> None:
         """Forgets what was read: some of these files are none of the others any more."""
-        for name in ("attributes", "_texts"):
+        for name in ("attributes", "_texts", "_taken"):
             self.__dict__.pop(name, None)
 
     def taken_from(self, module: str) -> frozenset[str]:
         """The names that they import from a module, or reach through its name; of a star import, every word that follows."""
         last = module.rpartition(".")[2]
+        # Modules of one name are many in a large run, and each file that loses a name asks for its own, whenever a result is tried.
+        if last not in self._taken:
+            self._taken[last] = self._taken_by(last)
+        return self._taken[last]
+
+    def _taken_by(self, last: str) -> frozenset[str]:
         stem = re.escape(last)
         imported = re.compile(rf"\bfrom\s+[\w.]*\b{stem}\s+import\s+(\([^)]*\)|[^\n]*)")
         reached = re.compile(rf"\b{stem}\s*[.:]\s*([A-Za-z_]\w*)")
@@ -40,6 +46,10 @@ class Bystanders:
     def attributes(self) -> frozenset[str]:
         """Everything that they reach through a dot."""
         return frozenset(name for text in self._texts for name in _ATTRIBUTE.findall(text))
+
+    @cached_property
+    def _taken(self) -> dict[str, frozenset[str]]:
+        return {}
 
     @cached_property
     def _texts(self) -> list[str]:

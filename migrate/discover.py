@@ -144,29 +144,42 @@ def leads_out(location: str, root: str) -> bool:
     return not root or not found.startswith(disk.real(root).rstrip(os.sep) + os.sep)
 
 
-def package_of(path: str, root: str, homes: dict[str, str | None]) -> str:
-    """The package that a file (a path from `root`) is installed with: the folder or module beside a `*.dist-info`; "" for other files.
+Homes = dict[str, "tuple[str, frozenset[str]] | None"]
+"""By folder: the innermost one around it where packages are installed, and the names that these have there."""
+
+
+def package_of(path: str, root: str, homes: Homes) -> str:
+    """The package that a file (a path from `root`) is installed with: the folder, or the module, that a RECORD names; "" for other files.
 
     `homes` keeps what was found out of each folder.
     """
-    folder = path.rpartition("/")[0]
-    home = _home(folder, root, homes)
+    home = _home(path.rpartition("/")[0], root, homes)
     if home is None:
         return ""
-    length = len(home) + 1 if home else 0
-    return path[:length] + path[length:].partition("/")[0]
+    folder, names = home
+    length = len(folder) + 1 if folder else 0
+    name = path[length:].partition("/")[0]
+    return path[:length] + name if name in names else ""
 
 
-def _home(folder: str, root: str, homes: dict[str, str | None]) -> str | None:
-    """The innermost folder, of this one and those around it up to the root, where packages are installed."""
+def _home(folder: str, root: str, homes: Homes) -> tuple[str, frozenset[str]] | None:
     if folder not in homes:
+        location = os.path.join(root, folder)
         try:
-            names = disk.names(os.path.join(root, folder))
+            found = [name for name in disk.names(location) if name.endswith(".dist-info")]
         except OSError:
-            names = []
+            found = []
         outer = _home(folder.rpartition("/")[0], root, homes) if folder else None
-        homes[folder] = folder if any(name.endswith(".dist-info") for name in names) else outer
+        names = frozenset(name for info in found for name in _recorded(os.path.join(location, info, "RECORD")))
+        homes[folder] = (folder, names) if names else outer
     return homes[folder]
+
+
+def _recorded(location: str) -> Iterator[str]:
+    """The first part of each path that was installed; nothing where that is not told."""
+    data = read(File(location, location)) if disk.is_file(location) else b""
+    if not isinstance(data, Unreadable):
+        yield from {line.lstrip('"').split(",")[0].split("/")[0] for line in data.decode("utf-8", "replace").splitlines()} - {"", ".."}
 
 
 def above(path: str, wanted: Callable[[str], bool], ends: frozenset[str]) -> Iterator[tuple[str, list[str]]]:

@@ -18,7 +18,7 @@ from .accept import Acceptance
 from .bystanders import Bystanders
 from .catalog import Catalog
 from .facts.idle import Idle
-from .facts.mask import parse
+from .facts.mask import parsed
 from .facts.model import Fact, FileFacts, Standalone, Symbol
 from .manifests import files as manifests
 from .project import Project, read
@@ -397,7 +397,7 @@ class _Fixing:
         missed = {one for one in (*found, *kept) if one.applicability is Applicability.UNSAFE and self.threshold is Applicability.SAFE}
         if missed and self._touched():
             # A later run takes the code for what it is by then, and knows nothing of the release that it was written for.
-            later = Project.link(self.project.files.values(), self.project.packages, self.project.manifests, self.project.outside)
+            later = self.project.anew()
             there = {_line(one, later) for one in self.find(later) if one.applicability is Applicability.UNSAFE}
             missed = {one for one in missed if _line(one, self.project) not in there}
         else:
@@ -749,7 +749,9 @@ class _Fixing:
         return cache(new)
 
     def _touched(self) -> list[str]:
-        return [path for path, file in self.start.files.items() if self.project.files[path].source.text != file.source.text]
+        # What was taken in for a sweep, and stayed as it was, is no part of the project any more in the end.
+        now = self.project.files
+        return [path for path, file in self.start.files.items() if path in now and now[path].source.text != file.source.text]
 
     def _mentions(self, project: Project, path: str) -> frozenset[str]:
         """The names that the other files of a project mention; a file that this fix writes knows nothing of the others."""
@@ -846,8 +848,8 @@ def _taken_name(before: Source, after: Source, groups: Iterable[_Group]) -> str:
     wanting = [group for group in groups if group.imports]
     if not wanting or not needed.parses(after):
         return ""
-    tree = parse(before)[0]
-    old, new = bound_to(tree), bound_to(parse(after)[0])
+    tree = parsed(before)[0]
+    old, new = bound_to(tree), bound_to(parsed(after)[0])
     functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
     for group in wanting:
         inner = [bound_to(node) for node in functions if any(_holds(node, edit, before) for edit in group.edits)]

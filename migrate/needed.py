@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
 
-from .facts.mask import parse
+from .facts.mask import parsed
 from .project import Project
 from .rewrite import edits
 from .rewrite.tree import Tree
@@ -42,7 +42,7 @@ def with_needs(source: Source, needs: Collection[Import | Either], project: Proj
 def _is_named(name: str, source: Source) -> bool:
     """Whether a text uses a name, also in the quotes of an annotation."""
     word = re.compile(rf"(?<![\w.]){re.escape(name)}\b")
-    for node in ast.walk(parse(source)[0]):
+    for node in ast.walk(parsed(source)[0]):
         if isinstance(node, ast.Name) and node.id == name:
             return True
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and word.search(node.value):
@@ -73,7 +73,7 @@ def without_unused(before: Source, source: Source, names: Callable[[Source], Nam
 def parses(source: Source) -> bool:
     """Whether Python, or what masks newer syntax for it, can read a text."""
     try:
-        parse(source)
+        parsed(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return False
     return True

@@ -100,12 +100,18 @@ class Project:
         before: Program | None = None,
         begun: Mapping[str | Ref, tuple[tuple[FileFacts, Requirement], ...]] | None = None,
         keeps: bool = False,
+        proofs: dict[tuple[object, ...], object] | None = None,
+        read: Program | None = None,
     ) -> None:
         """`outside` are files that are read to judge the others by, and no part of the run; `before` is what was read of the same files.
 
         `keeps` is whether the code has to run with both releases of the SDK: then what a guard gives under one name is looked at, too.
+        `proofs` are those about earlier states of the project, each with what it goes by; `read` has modules that may be the same,
+        and nothing else that holds any more.
         """
         self.keeps = keeps
+        self.proofs = {} if proofs is None else proofs
+        self._origin: Project | None = None
         self._begun = begun
         self.files = files
         self.outside = outside
@@ -133,11 +139,12 @@ class Project:
         self.files = self._linked(files)
         # The types of expressions cost more than all other facts: only a project that imports the SDK has them asked for.
         near = self._near_sdk()
-        self.sdk = Program(self.files, self.texts, self.module, near, packages, before, keeps=keeps) if near else None
+        self.sdk = Program(self.files, self.texts, self.module, near, packages, before, keeps=keeps, read=read) if near else None
         if self.sdk is not None:
             symbols = {path: self.sdk.symbols(path) for path in near if not is_boundary_module(self.files[path].source)}
             self.files = {
-                path: replace(file, facts=(*file.facts, *symbols[path])) if symbols.get(path) else file for path, file in self.files.items()
+                path: replace(file, facts=(*self._sent(file), *symbols[path])) if path in symbols else file
+                for path, file in self.files.items()
             }
         drop_trees()
         self._settle()
@@ -161,10 +168,16 @@ class Project:
     ) -> Project:
         return cls({file.source.path: file for file in files}, packages, manifests, outside=outside, keeps=keeps)
 
+    @property
+    def code(self) -> Project:
+        """The project that all belongs to which is known of the code alone: itself, or the one that it was before files beside the code."""
+        return self._origin or self
+
     def with_manifests(self, changed: Iterable[FileFacts]) -> Project:
         """The project with some of the files beside the code read anew."""
         # No link depends on them: the copy shares all of these.
         other = copy(self)
+        other._origin = self.code
         other._begun = self.begun
         other.manifests = {**self.manifests, **{file.source.path: file for file in changed}}
         other._concluded = {}
@@ -181,6 +194,7 @@ class Project:
             changed[path] = replace(file, boundary=frozenset(behind), beside=frozenset(server))
         # Linking anew would find the same facts: the copy shares them, and costs a tenth.
         bounded = copy(self)
+        bounded._origin = None
         bounded.files = changed
         bounded._settle()
         return bounded
@@ -188,12 +202,27 @@ class Project:
     def replace(self, changed: Iterable[FileFacts]) -> Project:
         """The project with some files read anew."""
         files = {**self.files, **{file.source.path: file for file in changed}}
-        return Project(files, self.packages, self.manifests, outside=self.outside, before=self.sdk, begun=self.begun, keeps=self.keeps)
+        return self._with(files)
 
     def without(self, paths: Collection[str]) -> Project:
         """The project without some files of code."""
-        files = {path: file for path, file in self.files.items() if path not in paths}
-        return Project(files, self.packages, self.manifests, outside=self.outside, before=self.sdk, begun=self.begun, keeps=self.keeps)
+        return self._with({path: file for path, file in self.files.items() if path not in paths})
+
+    def _with(self, files: Mapping[str, FileFacts]) -> Project:
+        return Project(
+            files,
+            self.packages,
+            self.manifests,
+            outside=self.outside,
+            before=self.sdk,
+            begun=self.begun,
+            keeps=self.keeps,
+            proofs=self.proofs,
+        )
+
+    def anew(self) -> Project:
+        """The project as a later run would find it, which takes the code for what it is by then."""
+        return Project(self.files, self.packages, self.manifests, outside=self.outside, proofs=self.proofs, read=self.sdk)
 
     def module(self, name: str, importer: str = "") -> FileFacts | None:
         """The file that `import name` in `importer` (a path) reaches; the nearest one where several fit."""
@@ -393,6 +422,14 @@ class Project:
             kept = [fact for fact in kept if self._holds(fact, file, headers, handled)]
             linked[path] = replace(file, facts=tuple(_unique([*kept, *_dispatchers(file)])))
         return linked
+
+    def _sent(self, file: FileFacts) -> Iterator[Fact]:
+        """The facts of a file, without calls by the name of a request that run functions of the project which send none."""
+        assert self.sdk is not None
+        for fact in file.facts:
+            # A client of the project's own opens its connection with whatever has this name.
+            if not isinstance(fact, Call) or fact.key == "initialize" or not self.sdk.sends_nothing(file.source.path, fact.span):
+                yield fact
 
     def _resolved_uses(self, file: FileFacts) -> list[Use]:
         out: list[Use] = []

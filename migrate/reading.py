@@ -251,7 +251,7 @@ class _Reader:
         """
         if not self.facts:
             return
-        homes: dict[str, str | None] = {}
+        homes: discover.Homes = {}
         self.package_of = lambda path: discover.package_of(path, root, homes)
         speaking = {self.package_of(facts.source.path) for facts in self.facts if facts.evidence - _EVERYBODYS or dispatches(facts)}
         for name, files in self.silent.items():

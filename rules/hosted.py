@@ -201,7 +201,7 @@ def sessionless(ctx: Context, *, lasting: bool = False) -> Sessionless | None:
 
     With `lasting`, a session that is made for one request is none.
     """
-    known = _MODELS.setdefault(ctx.project, {})
+    known = _MODELS.setdefault(ctx.project.code, {})
     asked = ctx.file.source.path, lasting
     if asked not in known:
         known[asked] = _sessionless(ctx, lasting=lasting)

@@ -5,8 +5,11 @@ The many programs that the tests start compile what they import once for all, ou
 
 from __future__ import annotations
 
+import atexit
 import gc
 import os
+import shutil
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -21,6 +24,11 @@ os.environ.setdefault("PYTHONPYCACHEPREFIX", str(Path(__file__).resolve().parent
 
 # What a test changes in the tool itself would not be seen by a run that is told again; `test_cache` looks at these.
 os.environ["MCP_MIGRATE_NO_CACHE"] = "1"
+
+# What the processes of one run share: the first one makes the folder, and takes it away.
+if "MCP_MIGRATE_SHARED" not in os.environ:
+    os.environ["MCP_MIGRATE_SHARED"] = tempfile.mkdtemp(prefix="tests-")
+    atexit.register(shutil.rmtree, os.environ["MCP_MIGRATE_SHARED"], ignore_errors=True)
 
 # How long one example takes says what else the machine does.
 settings.register_profile("tests", deadline=None)

@@ -40,8 +40,9 @@ def written() -> Iterator[Expression]:
 
 
 def _of(path: Path) -> Iterator[Expression]:
-    tree = ast.parse(path.read_text(encoding="utf-8"))
     text = path.read_text(encoding="utf-8")
+    tree = ast.parse(text)
+    nodes = [*ast.walk(tree)]
     constants = {
         target.id: node.value
         for node in tree.body
@@ -50,21 +51,20 @@ def _of(path: Path) -> Iterator[Expression]:
         if isinstance(target, ast.Name)
     }
     holders = {
-        id(node.value): node.targets[0].id
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)
+        id(node.value): node.targets[0].id for node in nodes if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)
     }
-    for node in ast.walk(tree):
-        if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and ast.unparse(node.func.value) == "re" and node.args):
-            continue
-        if node.func.attr not in _ASKING | {"compile"}:
-            continue
+    for node in nodes:
+        match node:
+            case ast.Call(func=ast.Attribute(value=ast.Name(id="re"), attr=attr), args=[_, *_]) if attr in _ASKING or attr == "compile":
+                pass
+            case _:
+                continue
         spelled = _spelled(node.args[0], constants)
         if spelled is None:
             continue
         flags = _flags([*node.args[1:], *(keyword.value for keyword in node.keywords)])
-        ways = {node.func.attr}
-        if node.func.attr == "compile":
+        ways = {attr}
+        if attr == "compile":
             name = holders.get(id(node), "")
             ways = set(re.findall(rf"\b{name}\.({'|'.join(_ASKING)})\(", text)) if name else {_ANYWHERE}
         where = f"{path.relative_to(ROOT).as_posix()}:{node.lineno}"

@@ -12,10 +12,12 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 CACHE = HERE.parent / ".cache" / "sdk"
+BENCHMARKS = HERE.parent / "benchmarks"
 
 
 def python(major: int) -> Path:
@@ -31,6 +33,26 @@ def fastmcp(major: int) -> Path:
 def frameworks() -> Path:
     """The interpreter of an environment that holds the web frameworks that servers are written for."""
     return _environment("frameworks", "frameworks")
+
+
+@functools.cache
+def measurements() -> Path:
+    """The folder of the environments of `benchmarks`. Those with the packages of one of these here are that one."""
+    if str(BENCHMARKS) not in sys.path:
+        sys.path.append(str(BENCHMARKS))
+    from starting import key_of
+
+    folder = CACHE.parent / "benchmarks"
+    folder.mkdir(parents=True, exist_ok=True)
+    for interpreter, stem in [
+        *((python(major), f"sdk-v{major}") for major in (1, 2)),
+        *((fastmcp(major), f"fastmcp-v{major}") for major in (2, 3, 4)),
+    ]:
+        home = interpreter.parent.parent
+        (home / "complete").touch()
+        with suppress(FileExistsError):
+            (folder / key_of((HERE / f"{stem}.txt").read_text(encoding="utf-8").split())).symlink_to(home, target_is_directory=True)
+    return folder
 
 
 @functools.cache

@@ -13,8 +13,8 @@ import sys
 import tempfile
 import threading
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -154,18 +154,44 @@ class Migrated(NamedTuple):
 
 
 def migrated(server: Server, era: str) -> Migrated:
-    """`fix` is run once for each server and era, however many tests look at the result."""
+    """`fix` is run once for each server and era, however many tests look at the result, in whichever process."""
     return _migrated(server.name, era)  # a Server holds dicts, so the cache goes by name
 
 
 @functools.cache
 def _migrated(name: str, era: str) -> Migrated:
-    folder = copy(SERVERS / name / "before", Path(_SCRATCH.name) / name / era)
-    done = migrate("fix", "--era", era, ".", cwd=folder)
-    return Migrated(folder, done.returncode, done.stdout + done.stderr)
+    def make(home: Path) -> None:
+        done = migrate("fix", "--era", era, ".", cwd=copy(SERVERS / name / "before", home / "server"))
+        (home / "told.json").write_text(json.dumps([done.returncode, done.stdout + done.stderr]), encoding="utf-8")
+
+    home = _once(f"{name}-{era}", make)
+    return Migrated(home / "server", *json.loads((home / "told.json").read_text(encoding="utf-8")))
 
 
-_SCRATCH = tempfile.TemporaryDirectory(prefix="servers-", ignore_cleanup_errors=True)
+def left(server: Server, era: str) -> list[dict[str, Any]]:
+    """The findings of `check` in what `fix` has made of a server; it runs once, too."""
+    folder = migrated(server, era).folder
+
+    def make(home: Path) -> None:
+        done = migrate("check", "--era", era, "--output-format", "json", ".", cwd=folder)
+        (home / "told.json").write_text(done.stdout, encoding="utf-8")
+
+    told = (_once(f"{server.name}-{era}-left", make) / "told.json").read_text(encoding="utf-8")
+    findings: list[dict[str, Any]] = json.loads(told)["findings"]
+    return findings
+
+
+def _once(name: str, make: Callable[[Path], None]) -> Path:
+    """A folder that the first process of this run to want it has filled."""
+    shared = Path(os.environ["MCP_MIGRATE_SHARED"])
+    home = shared / name
+    if not home.is_dir():
+        draft = Path(tempfile.mkdtemp(prefix="draft-", dir=shared))
+        make(draft)
+        # Whatever has the final name is complete; two may have made the same.
+        with suppress(OSError):
+            draft.rename(home)
+    return home
 
 
 def _told(stream: io.TextIOWrapper) -> str:

@@ -541,10 +541,10 @@ def test_files_of_one_size_and_time_are_told_apart(tool):
 def test_a_working_folder_that_is_gone(tool):
     gone = tool.project / "gone"
     gone.mkdir()
-    code = "import os, sys; os.rmdir(os.getcwd()); from mcp_migrate.__main__ import main; main()"
+    code = "import os, sys; sys.path.remove(''); os.rmdir(os.getcwd()); from mcp_migrate.__main__ import main; main()"
     for command, status in (["check"], 2), (["fix", "--diff"], 2), (["--version"], 0):
         gone.mkdir(exist_ok=True)
-        done = subprocess.run([sys.executable, "-P", "-c", code, *command], cwd=gone, capture_output=True, text=True, check=False)
+        done = subprocess.run([sys.executable, "-c", code, *command], cwd=gone, capture_output=True, text=True, check=False)
         assert done.returncode == status
         assert done.stderr == ("mcp-migrate: error: the working folder is gone, or cannot be read\n" if status else "")
 

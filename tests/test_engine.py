@@ -288,6 +288,19 @@ def test_so_does_what_it_leaves_unused_in_a_module_that_nothing_else_speaks_of()
     assert result.texts["words.py"] == "OLD = 1\n"
 
 
+def test_a_module_that_was_only_looked_at_for_what_became_unused_is_no_part_of_the_result() -> None:
+    words = Source("words.py", "WORD = 'here'\n")
+    text = "from words import WORD\n" + SERVER.replace("return alive()", 'return {"word": WORD}') + "print(WORD)\n"
+    catalog = rules(
+        ("MCP901", rule(remove), {"Handler": ("ping",)}),
+        ("MCP902", rule(says("tools/call", "pass"), Applicability.UNSAFE), {"Handler": ("tools/call",)}),
+    )
+    result = engine.fix(project(app=text), catalog, Era.MODERN, silent=lambda importer, names: [words] if importer == "app.py" else [])
+    assert "app.py" in result.texts
+    assert "words.py" not in result.project.files
+    assert [finding.rule for finding in result.remaining] == ["MCP902"]
+
+
 def test_fixes_that_undo_each_other_are_an_error_and_the_file_stays() -> None:
     def toggle(fact: Fact, tree: Tree, ctx: Context) -> Iterator[Edit]:
         name = b"mxthod" if b" mxthod" in tree.source.utf8 else b"method"

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import sdk
 import yaml
 from servers import ROOT
 
@@ -138,13 +139,8 @@ API = {"openapi": "3.0.0", "info": {"title": "shop", "version": "1"}, "paths": {
 
 FastMCP.from_openapi(API, client=http.AsyncClient(base_url="http://127.0.0.1:9"), name="shop", validate_output=False).run()
 '''
-# A tool whose result is not what its schema says.
-CARELESS = '''"""Says that it returns a text."""
-
-from fastmcp import FastMCP
-from mcp.types import TextContent
-
-mcp = FastMCP("careless")
+# Tools whose results are not what their schemas say, and annotations that are none.
+CARELESS = '''from mcp.types import TextContent
 
 
 @mcp.tool
@@ -159,13 +155,12 @@ def listed() -> dict:
     return [TextContent(type="text", text="no")]
 
 
-@mcp.resource("data://{name}", annotations={"readOnlyHint": True, "idempotentHint": True})
+@mcp.resource("careless://{name}", annotations={"readOnlyHint": True, "idempotentHint": True})
 def read(name: str) -> str:
     """Read it."""
     return name
 
 
-mcp.run()
 '''
 # A `mcp-migrate` that has nothing to do.
 IDLE = """
@@ -180,12 +175,11 @@ if sys.argv[1] == "check":
     [
         ("2.7.0", ["pydantic==2.11.10"], SERVER, WAY),
         ("2.11.3", ["pydantic==2.11.10"], SERVER, WAY),
-        ("2.14.7", [], SERVER, WAY),
+        ("2.14.7", [], SERVER.replace("if __name__", CARELESS + "if __name__"), {**WAY, "calls": [*WAY["calls"], "name {}", "listed {}"]}),
         ("3.4.11", [], SERVER, WAY),
         ("3.4.11", [], DESCRIBED, {"run": "python server.py", "calls": ["list_items {}"]}),
-        ("2.14.7", [], CARELESS, {"run": "python server.py", "calls": ["name {}", "listed {}"]}),
     ],
-    ids=["before structured results", "with a wrapper that has a name", "2", "3", "of a description", "careless"],
+    ids=["before structured results", "with a wrapper that has a name", "2, and careless", "3", "of a description"],
 )
 def test_all_that_a_server_that_stays_as_it_is_says_otherwise_is_set_apart(
     release: str, older: list[str], server: str, way: dict[str, Any], tmp_path: Path
@@ -200,7 +194,7 @@ def test_all_that_a_server_that_stays_as_it_is_says_otherwise_is_set_apart(
         "--recipes",
         str(recipes),
         "--environments",
-        str(ROOT / ".cache" / "benchmarks"),
+        str(sdk.measurements()),
         "--tool",
         f"{sys.executable} {tmp_path / 'idle.py'}",
     ]
@@ -224,6 +218,8 @@ def test_all_that_a_server_that_stays_as_it_is_says_otherwise_is_set_apart(
     assert told["asked"] >= sum(len(way.get(kind, ())) for kind in ("calls", "reads", "prompts"))
     for client, differs in told["differs"].items():
         assert differs
+        for named in ("[listed]", "[read]") if server is not SERVER and "careless" in server else ():
+            assert any(named in one for one in differs)
         assert [one for one in differs if one not in told["own"][client]] == []
 
 

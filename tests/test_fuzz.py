@@ -21,7 +21,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import hypothesmith
 import properties
 import pytest
 from conftest import examples
@@ -177,15 +176,22 @@ def survives(text: str) -> None:
                 ast.parse(new)
 
 
+def hypothesmith() -> Any:
+    """Loaded, and its grammar read, by what draws from it: that takes seconds, and each process of a run collects all tests."""
+    import hypothesmith
+
+    return hypothesmith
+
+
 @examples(quick=4, long=400)
-@given(hypothesmith.from_grammar(auto_target=False))
+@given(st.deferred(lambda: hypothesmith().from_grammar(auto_target=False)))
 def test_what_pythons_grammar_allows_is_looked_at(text: str) -> None:
     survives(text)
     survives(text + SPEAKING)
 
 
 @examples(quick=1, long=150)
-@given(hypothesmith.from_node(auto_target=False))
+@given(st.deferred(lambda: hypothesmith().from_node(auto_target=False)))
 def test_what_a_syntax_tree_allows_is_looked_at(text: str) -> None:
     survives(text + SPEAKING)
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
-from mcp_migrate.rewrite import edits, imports
+from mcp_migrate.rewrite import edits, imported, imports
 from mcp_migrate.rewrite.tree import Tree
 from mcp_migrate.source import Source
 
@@ -122,3 +124,32 @@ def test_several_names_go_behind_the_last() -> None:
 
 def test_an_import_of_a_function_goes_by_its_scope() -> None:
     assert removed("def f():\n    import a\n    b()\n", "a", scope="f") == "def f():\n    b()\n"
+
+
+@pytest.mark.parametrize("ending", ["\n", "\r\n"], ids=["lf", "crlf"])
+def test_both_parsers_see_the_same_imports(ending: str) -> None:
+    known = 0
+    for path in sorted((Path(__file__).parent.parent / "fixtures").glob("*/*/*/before.py"))[::12]:
+        source = Source(path.name, path.read_text(encoding="utf-8").replace("\n", ending).rstrip())
+        if (found := imported.read(source)) is not None:
+            known += 1
+            assert found == list(imported.walked(Tree(source))), path
+    assert known > 50
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "import a; import b\n",
+        "if x: import a\n",
+        "x = 1; import a\n",
+        "if x: \\\n  import a\n",
+        "from m import a \\\n    , b\n",
+        "from m import (a  # why\n    , b)\n",
+        "x = 1\n\fimport a\n",
+        "import a\rimport b\n",
+        "if (x, TYPE_CHECKING):\n    import a\n",
+    ],
+)
+def test_what_is_written_oddly_is_left_to_libcst(text: str) -> None:
+    assert imported.read(Source("app.py", text)) is None

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 import sdk
+import warm
 from fixture_cases import FIXTURES, cases, plain
 from mcp_migrate import catalog, engine
 from mcp_migrate.counterparts import older
@@ -321,7 +322,7 @@ def write(files: Mapping[str, str], folder: Path) -> Path:
 
 def run(major: int, *argv: str, cwd: Path, said: str = "") -> str:
     env = {**os.environ, "PYTHONWARNINGS": "ignore"}
-    done = subprocess.run([sdk.python(major), *argv], cwd=cwd, input=said, capture_output=True, text=True, timeout=120, env=env)
+    done = warm.run(sdk.python(major), *argv, cwd=cwd, said=said, env=env)
     assert done.returncode == 0, done.stderr
     return done.stdout
 

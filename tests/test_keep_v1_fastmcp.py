@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import json
 import os
-import subprocess
 from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import Any
 
 import pytest
 import sdk
+import warm
 from fixture_cases import FIXTURES, Case, cases, plain
 from mcp_migrate import catalog, engine
 from mcp_migrate.rewrite import written
@@ -258,15 +258,13 @@ def test_what_has_no_form_for_both_is_a_finding_and_stays() -> None:
 def printed(major: int, files: Mapping[str, str], folder: Path) -> str:
     env = {**os.environ, "PYTHONWARNINGS": "ignore"}
     write(files, folder)
-    argv = [sdk.fastmcp(major), "program.py"]
-    done = subprocess.run(argv, cwd=folder, capture_output=True, text=True, timeout=120, env=env)
+    done = warm.run(sdk.fastmcp(major), "program.py", cwd=folder, env=env)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
 
 def _asked(major: int, ask: str, given: object, folder: Path | None = None) -> object:
-    argv = [sdk.fastmcp(major), "-W", "ignore", "-c", ask]
-    done = subprocess.run(argv, cwd=folder, input=json.dumps(given), capture_output=True, text=True, timeout=240)
+    done = warm.run(sdk.fastmcp(major), "-W", "ignore", "-c", ask, cwd=folder or Path.cwd(), said=json.dumps(given), timeout=240)
     assert done.returncode == 0, done.stderr
     found: object = json.loads(done.stdout.splitlines()[-1])
     return found

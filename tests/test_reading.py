@@ -245,13 +245,16 @@ BESIDE = {
     ("more", "read_too"),
     [
         ({}, ["__init__.py", "much.py", "rows.py"]),  # somebody's folder
-        ({"env/kit-1.0.dist-info/METADATA": "Name: kit\n"}, []),
-        ({"env/other-1.0.dist-info/METADATA": "Name: other\n"}, []),
-        ({"kit-1.0.dist-info/METADATA": "Name: kit\n"}, []),
-        # It has a server of its own, which the project's is not followed into, and which is looked at as a whole.
+        ({"env/kit-1.0.dist-info/RECORD": "kit/__init__.py,sha256=x,9\nkit/rows.py,,\n../bin/kit,,\n"}, []),
+        ({"env/kit-1.0.dist-info/RECORD": '"kit/a, b.py",,\n'}, []),
+        # What lies beside packages, as in the folder of a function of Lambda, is the project's own.
+        ({"env/other-1.0.dist-info/RECORD": "other.py,,\n"}, ["__init__.py", "much.py", "rows.py"]),
+        ({"env/kit-1.0.dist-info/METADATA": "Name: kit\n"}, ["__init__.py", "much.py", "rows.py"]),
+        ({"kit-1.0.dist-info/RECORD": "env/kit/rows.py,,\n"}, []),
+        # It has a server of its own, which is looked at as a whole; the project's is not followed into it.
         (
             {
-                "env/kit-1.0.dist-info/METADATA": "Name: kit\n",
+                "env/kit-1.0.dist-info/RECORD": "kit/rows.py,,\n",
                 "env/kit/serve.py": SERVER.format(module="kit", name="ROWS", use="ROWS"),
             },
             ["__init__.py", "much.py", "rows.py", "serve.py"],
@@ -259,13 +262,13 @@ BESIDE = {
         # One common word is none of the protocol's.
         (
             {
-                "env/kit-1.0.dist-info/METADATA": "Name: kit\n",
+                "env/kit-1.0.dist-info/RECORD": "kit/rows.py,,\n",
                 "env/kit/console.py": 'def send(x):\n    return {"jsonrpc": "2.0", "x": x}\n',
             },
             ["console.py"],
         ),
     ],
-    ids=["none", "installed", "beside another", "around", "with a server", "with a word"],
+    ids=["none", "installed", "quoted", "beside another", "without a record", "around", "with a server", "with a word"],
 )
 def test_code_is_not_followed_into_packages_that_are_installed_in_the_tree(tmp_path, more, read_too):
     for name, text in {**BESIDE, **more}.items():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping
+from functools import lru_cache
 
 import pytest
 from fixture_cases import FIXTURES, OTHERS, Case, Mark, cases, marks, plain
@@ -18,21 +19,22 @@ CATALOG = catalog.load()
 CASES = list(cases())
 ENTRIES = [entry for entry in CATALOG.entries if entry.pack != "engine"]
 
-each_era = pytest.mark.parametrize("era", list(Era), ids=lambda era: era.value)
-each_case = pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
+# Grouped by case, so that what is made of one is made once.
+each_era = pytest.mark.parametrize("era", list(Era), ids=lambda era: era.value, scope="module")
+each_case = pytest.mark.parametrize("case", CASES, ids=lambda case: case.id, scope="module")
 
 
 @each_era
 @each_case
 def test_the_rule_finds_what_is_marked_and_nothing_else(case: Case, era: Era) -> None:
-    project = link(case.before())
+    project = linked(case)
     assert found(project, engine.check(project, CATALOG, era, select=[case.rule])) == marks(case.before(), era)
 
 
 @each_era
 @each_case
 def test_fix_makes_exactly_this_text_and_leaves_what_is_marked(case: Case, era: Era) -> None:
-    fixed = engine.fix(link(case.before()), CATALOG, era, select=[case.rule])
+    fixed = fix(case, era)
     assert fixed.dropped == ()
     assert not fixed.created or next(entry for entry in ENTRIES if entry.name == case.rule).module
     assert texts(fixed) == {path: plain(text) for path, text in case.after(era).items()}
@@ -43,8 +45,7 @@ def test_fix_makes_exactly_this_text_and_leaves_what_is_marked(case: Case, era: 
 @each_era
 @each_case
 def test_a_second_run_changes_nothing(case: Case, era: Era) -> None:
-    first = engine.fix(link(case.before()), CATALOG, era, select=[case.rule])
-    again = engine.fix(first.project, CATALOG, era, select=[case.rule])
+    again = engine.fix(fix(case, era).project, CATALOG, era, select=[case.rule])
     assert (again.texts, again.created) == ({}, {})
 
 
@@ -86,6 +87,16 @@ def test_every_fixture_belongs_to_a_rule() -> None:
     known = {(entry.pack, entry.name) for entry in ENTRIES}
     folders = {(folder.parent.name, folder.name) for folder in FIXTURES.glob("*/*") if folder.is_dir() and folder.parent.name not in OTHERS}
     assert folders <= known
+
+
+@lru_cache(2)
+def linked(case: Case) -> Project:
+    return link(case.before())
+
+
+@lru_cache(4)
+def fix(case: Case, era: Era) -> engine.Fixed:
+    return engine.fix(linked(case), CATALOG, era, select=[case.rule])
 
 
 def link(before: Mapping[str, str]) -> Project:

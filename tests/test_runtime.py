@@ -15,6 +15,7 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -1388,11 +1389,16 @@ def name_of(parts: frozenset[Part]) -> str:
     return "_".join(["parts", *sorted(part.value for part in parts)])
 
 
+@cache
+def rendered(parts: frozenset[Part]) -> str:
+    return render(parts)
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("rendered")
     for parts in every():
-        (path / f"{name_of(parts)}.py").write_text(render(parts), encoding="utf-8")
+        (path / f"{name_of(parts)}.py").write_text(rendered(parts), encoding="utf-8")
     return path
 
 
@@ -1415,7 +1421,7 @@ def test_every_part_passes_the_type_checker(folder: Path, tmp_path: Path) -> Non
 
 @pytest.mark.parametrize("parts", every(), ids=name_of)
 def test_every_combination_answers(parts: frozenset[Part]) -> None:
-    text = render(parts)
+    text = rendered(parts)
     assert not any(mark in text for mark in ("# [", "  # -"))
     loaded = load(text)
     mcp = loaded.Stateless(INFO, {"tools": {}}, methods=METHODS)

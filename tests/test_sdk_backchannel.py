@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 import sdk
+import warm
 from fixture_cases import FIXTURES, plain
 from mcp_migrate import catalog, engine
 from mcp_migrate.project import Project, read
@@ -206,6 +206,6 @@ def same(told: dict[str, Any]) -> dict[str, Any]:
 
 
 def run(major: int, folder: Path, *argv: str) -> str:
-    done = subprocess.run([str(sdk.python(major)), "-W", "ignore", *argv], cwd=folder, capture_output=True, text=True, timeout=120)
+    done = warm.run(sdk.python(major), "-W", "ignore", *argv, cwd=folder)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout.strip().splitlines()[-1]

@@ -114,7 +114,7 @@ def measure(folder: Path, *, moved: bool) -> subprocess.CompletedProcess[str]:
     recipes.write_text(
         yaml.safe_dump({"ll-adder": {"ways": [{"run": "python server.py", "calls": ['add {"a": 1, "b": 2}', 'add {"a": "one"}']}]}})
     )
-    places = ["--recipes", str(recipes), "--environments", str(ROOT / ".cache" / "benchmarks"), "--tool", f"{sys.executable} {hand}"]
+    places = ["--recipes", str(recipes), "--environments", str(sdk.measurements()), "--tool", f"{sys.executable} {hand}"]
     command = [sys.executable, str(BENCHMARKS / "sdk.py"), *places, str(folder / "corpus")]
     return subprocess.run(command, capture_output=True, text=True, encoding="utf-8", timeout=300)
 
@@ -189,6 +189,92 @@ def test_what_is_set_apart_the_sdk_does_of_itself() -> None:
     assert list(measuring._own(both[:1], "v1")) == []
     assert list(measuring._own([f"{other}-32603", f"{other}-32602", f"{other}-32000"], "v2 modern")) == [f"{other}-32603", f"{other}-32602"]
     assert list(measuring._own([f"{other}-32603"], "v2 legacy")) == []
+
+
+WAITING = """
+import asyncio
+try:
+    from mcp.server.mcpserver import MCPServer
+except ImportError:
+    from mcp.server.fastmcp import FastMCP as MCPServer
+server = MCPServer("slow")
+
+
+@server.tool()
+async def wait() -> str:
+    await asyncio.sleep(60)
+    return ""
+
+
+server.run()
+"""
+
+LEAVING = """
+import asyncio, sys
+from mcp import StdioServerParameters
+
+SERVER = StdioServerParameters(command=sys.argv[1], args=["-c", sys.argv[2]])
+
+
+async def older():
+    from datetime import timedelta
+    from mcp import ClientSession
+    from mcp.client.stdio import stdio_client
+
+    async with stdio_client(SERVER) as streams, ClientSession(*streams) as session:
+        await session.initialize()
+        await asked(session.call_tool("wait", read_timeout_seconds=timedelta(seconds=0.3)))
+
+
+async def newer(mode):
+    from mcp import Client
+
+    async with Client(SERVER, mode=mode) as client:
+        await asked(client.call_tool("wait", read_timeout_seconds=0.3))
+
+
+async def asked(call):
+    try:
+        print("answered", await call)
+    except Exception as error:
+        print("late" if "imed out" in str(error) else error)
+
+
+try:
+    asyncio.run(newer(sys.argv[3]) if sys.argv[3:] else older())
+    print("left")
+except BaseException as error:
+    while getattr(error, "exceptions", None):
+        error = error.exceptions[0]
+    print(type(error).__name__)
+"""
+
+
+@pytest.mark.parametrize(
+    ("client", "server", "mode", "end"),
+    [(1, 1, (), "left"), (1, 2, (), "BrokenResourceError"), (2, 2, ("legacy",), "left"), (2, 2, ("auto",), "left")],
+    ids=["older client and server", "older client", "newer client in legacy mode", "newer client"],
+)
+def test_who_leaves_a_server_at_work_is_answered_and_the_older_client_fails_on_that(
+    client: int, server: int, mode: tuple[str, ...], end: str
+) -> None:
+    argv = [sdk.python(client), "-c", LEAVING, sdk.python(server), WAITING, *mode]
+    assert subprocess.run(argv, capture_output=True, text=True, timeout=60).stdout.split() == ["late", end]
+
+
+def test_an_error_while_leaving_is_no_lost_session() -> None:
+    before = {"server": {"info": {"name": "a"}, "instructions": None}, "lists": {}, "answers": {}}
+    late = {**before, "leaving": f"BrokenResourceError: (a log line){measuring.UNANSWERED}"}
+    [told] = measuring._differing(before, late)
+    assert told == f"leaving: {late['leaving']}"
+    assert list(measuring._differing(late, late)) == list(measuring._differing(late, before)) == []
+    assert list(measuring._own([told], "v1")) == [told]
+    assert list(measuring._own([told], "v2 legacy")) == []
+    # Nothing was left unanswered, or what came is no message.
+    others = [told.removesuffix(measuring.UNANSWERED), told.replace("a log line", "1 validation error for JSONRPCMessage")]
+    assert list(measuring._own(others, "v1")) == []
+    prints = {"rule": "MCP591"}
+    assert [measuring._is_told(one, [prints]) for one in (told, *others)] == [False, False, True]
 
 
 def test_what_is_not_listed_keeps_its_time(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 import sdk
+import warm
 from mcp_migrate import catalog, engine
 from mcp_migrate.project import Project, read
 from mcp_migrate.source import Source
@@ -169,16 +170,14 @@ def fixed(texts: Mapping[str, str], *, unsafe: bool = False) -> dict[str, str]:
 
 def run(major: int, folder: Path, *argv: str) -> str:
     env = {**os.environ, "PYTHONPATH": str(folder)}
-    done = subprocess.run([sdk.python(major), "-W", "ignore", *argv], cwd=folder, env=env, capture_output=True, text=True, timeout=60)
+    done = warm.run(sdk.python(major), "-W", "ignore", *argv, cwd=folder, env=env, timeout=60)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
 
 def talk(client: int, job: Mapping[str, Any]) -> dict[str, Any]:
     """What one client gets."""
-    done = subprocess.run(
-        [sdk.python(client), str(CLIENTS / f"client_v{client}.py")], input=json.dumps(job), capture_output=True, text=True, timeout=60
-    )
+    done = warm.run(sdk.python(client), CLIENTS / f"client_v{client}.py", cwd=CLIENTS, said=json.dumps(job), timeout=60)
     assert done.stdout, done.stderr
     report: dict[str, Any] = json.loads(done.stdout.splitlines()[0])
     assert "trouble" not in report, report

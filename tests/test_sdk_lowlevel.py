@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 import sdk
+import warm
 from mcp_migrate import catalog, engine
 from mcp_migrate.project import Project, read
 from mcp_migrate.rule import Applicability, Severity
@@ -33,8 +34,8 @@ def fixed(name: str, folder: Path) -> engine.Fixed:
 def asked(mode: str, server: Path, *arguments: str, major: int) -> dict[str, Any]:
     """What a client of a mode hears from a server that runs under a major of the SDK."""
     client = sdk.python(1 if mode == "v1" else 2)
-    argv = [client, HERE / "ask.py", mode, sdk.python(major), server, *arguments]
-    done = subprocess.run(argv, capture_output=True, text=True, timeout=180, env={**os.environ, "PYTHONWARNINGS": "ignore"})
+    argv = [HERE / "ask.py", mode, sdk.python(major), server, *arguments]
+    done = warm.run(client, *argv, cwd=HERE, timeout=180, env={**os.environ, "PYTHONWARNINGS": "ignore"})
     assert done.returncode == 0, done.stderr[-3000:]
     return json.loads(done.stdout)  # type: ignore[no-any-return]
 
@@ -135,7 +136,7 @@ def test_every_part_of_the_module_stands_alone(parts: str, tmp_path: Path) -> No
     (tmp_path / adapters.FILE_NAME).write_text(text, encoding="utf-8")
     ruff = subprocess.run([sys.executable, "-m", "ruff", "check", "--isolated", "--select", "F", tmp_path], capture_output=True, text=True)
     assert ruff.returncode == 0, ruff.stdout
-    done = subprocess.run([sdk.python(2), "-c", "import mcp_handlers"], cwd=tmp_path, capture_output=True, text=True)
+    done = warm.run(sdk.python(2), "-c", "import mcp_handlers", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
 
 

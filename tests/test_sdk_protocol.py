@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import subprocess
 from functools import cache
 from pathlib import Path
 
 import pytest
 import sdk
+import warm
 from mcp_migrate import catalog, engine
 from mcp_migrate.project import Project, read
 from mcp_migrate.source import Source
@@ -235,6 +235,6 @@ def left(result: engine.Fixed) -> list[str]:
 
 def printed(major: int, path: Path, text: str) -> str:
     path.write_text(text, encoding="utf-8")
-    done = subprocess.run([sdk.python(major), "-W", "ignore", str(path)], capture_output=True, text=True)
+    done = warm.run(sdk.python(major), "-W", "ignore", path, cwd=path.parent)
     assert not done.stderr, done.stderr
     return done.stdout

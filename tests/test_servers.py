@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 import sdk
 from http_wire import SESSION, Answer, HttpWire, serving
-from servers import META, MODERN, ROOT, Call, Client, Hosts, Server, copy, dialogue, load, migrate, migrated, talking, texts
+from servers import META, MODERN, ROOT, Call, Client, Hosts, Server, copy, dialogue, left, load, migrate, migrated, talking, texts
 
 BOUNDARY = "mcp_stateless.py"
 CLIENTS = ROOT / "tests" / "clients"
@@ -71,9 +71,7 @@ def test_the_untouched_server_serves_its_time(server: Server, v1: Client, v2: Cl
 @one_by_one
 @both_eras
 def test_fix_leaves_only_what_is_a_decision(server: Server, era: str) -> None:
-    done = migrated(server, era)
-    checked = migrate("check", "--era", era, "--output-format", "json", ".", cwd=done.folder)
-    assert sorted({finding["rule"] for finding in json.loads(checked.stdout)["findings"]}) == sorted(server.left.get(era, ())), done.output
+    assert sorted({finding["rule"] for finding in left(server, era)}) == sorted(server.left.get(era, ())), migrated(server, era).output
 
 
 @one_by_one

@@ -39,7 +39,7 @@ def seen(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 
     def run(python: Path, ids: list[str]) -> str:
         argv = [str(python), "-u", "-B", shown.__file__, str(folder / "server.py"), *ids]
-        env = {**os.environ, "PYTHON_WITH_PIP": sys.executable}
+        env = {**os.environ, "PYTHON_WITH_PIP": sys.executable, "PYTHON_WITH_SDK_2": str(sdk.python(2))}
         return subprocess.run(argv, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=300, env=env).stdout
 
     with ThreadPoolExecutor(2) as pool:

@@ -8,6 +8,8 @@ import signal
 import subprocess
 import sys
 import time
+from collections import defaultdict
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -91,15 +93,28 @@ KEYS = [
 ]
 
 
-@pytest.mark.parametrize("key", KEYS)
-def test_any_value_in_any_place_is_a_failed_check(key, tmp_path):
-    script = tmp_path / "server.py"
+@pytest.fixture(scope="module")
+def shapeless(tmp_path_factory):
+    """What is said of the server with each key, by value; all at once, because they are waited for most of the time."""
+    script = tmp_path_factory.mktemp("shapeless") / "server.py"
     script.write_text(SHAPELESS)
-    values = STRANGE if key == "capabilities" else (7, [None, 3, {}])
-    for value in values:
-        argv = f"{sys.executable} -S {script} '{json.dumps([key, value])}'"
-        proof = verify(Target(stdio=argv, timeout=0.5, startup=5.0), Wishes(plan=messages.Plan(guess=True)))
-        assert not proof.holds(strict=True)
+
+    def proven(asked):
+        target = Target(stdio=f"{sys.executable} -S {script} '{json.dumps(asked)}'", timeout=0.5, startup=5.0)
+        return verify(target, Wishes(plan=messages.Plan(guess=True)))
+
+    asked = [[key, value] for key in KEYS for value in (STRANGE if key == "capabilities" else (7, [None, 3, {}]))]
+    found = defaultdict(list)
+    with ThreadPoolExecutor(8) as pool:
+        for (key, _), proof in zip(asked, pool.map(proven, asked), strict=True):
+            found[key].append(proof)
+    return found
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_any_value_in_any_place_is_a_failed_check(key, shapeless):
+    assert [proof for proof in shapeless[key] if proof.holds(strict=True)] == []
+    assert len(shapeless[key]) >= 2
 
 
 @pytest.mark.parametrize(

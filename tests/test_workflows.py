@@ -49,7 +49,9 @@ def env(tmp_path_factory: pytest.TempPathFactory, product: Path) -> dict[str, st
     """An environment in which the address of the repository leads to `product`."""
     config = tmp_path_factory.mktemp("home") / "gitconfig"
     config.write_text(f'[url "file://{product}"]\n\tinsteadOf = https://github.com/OWNER/mcp-migrate\n')
-    return clean_env(GIT_CONFIG_GLOBAL=str(config), PIP_CONSTRAINT=str(ROOT / ".ci" / "constraints.txt"), PIP_DISABLE_PIP_VERSION_CHECK="1")
+    # What little of an installation is imported is compiled then.
+    pip = {"PIP_CONSTRAINT": str(ROOT / ".ci" / "constraints.txt"), "PIP_DISABLE_PIP_VERSION_CHECK": "1", "PIP_COMPILE": "0"}
+    return clean_env(GIT_CONFIG_GLOBAL=str(config), **pip)
 
 
 @pytest.fixture(scope="module")

@@ -5,12 +5,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeGuard, TypeVar
 
 from ..source import Source
 from .functions import GIVING, Def, Function, Module, by_kind, read, targets, walk
-from .kept import take
+from .kept import take, units
 from .mask import parse
 from .model import Ref, Value
 from .names import Names
@@ -593,10 +593,15 @@ def last(node: ast.expr) -> str:
     return node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
 
 
-# Several servers of one project look at the same modules; unbounded, their trees would be the largest thing in memory.
-@lru_cache(maxsize=64)
 def unit_of(name: str, source: Source) -> Unit | None:
     """A module by its name and its text; None where it cannot be parsed."""
+    unit: Unit | None = units.get((name, source))
+    if unit is None and (unit := _read(name, source)) is not None:
+        units.put((name, source), unit, len(source.utf8))
+    return unit
+
+
+def _read(name: str, source: Source) -> Unit | None:
     if (kept := take(name, source)) is not None:
         return Unit(name, *kept)
     try:

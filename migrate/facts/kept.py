@@ -6,7 +6,7 @@ Trees are kept until the files are linked: whoever asks for types or proofs then
 from __future__ import annotations
 
 import ast
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from ..source import Source
 from .functions import Module
@@ -16,6 +16,9 @@ from .names import Names
 _MOST = 1_000_000
 
 _MOST_TREES = 8_000_000
+
+# What is read of modules for proofs takes some forty bytes for each byte of text as well.
+_MOST_UNITS = 4_000_000
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -45,7 +48,30 @@ class _Store(Generic[K, V]):
             self.take(key)
 
 
+class _Recent(Generic[K, V]):
+    """What was asked for last, as long as there is room for so many bytes of text."""
+
+    def __init__(self, room: int) -> None:
+        self.room = room
+        self.held: dict[K, tuple[V, int]] = {}
+
+    def get(self, key: K) -> V | None:
+        if key not in self.held:
+            return None
+        self.held[key] = found = self.held.pop(key)
+        return found[0]
+
+    def put(self, key: K, value: V, size: int) -> None:
+        self.held[key] = value, size
+        self.room -= size
+        while self.room < 0 and len(self.held) > 1:
+            self.room += self.held.pop(next(iter(self.held)))[1]
+
+
 _trees: _Store[Source, ast.Module] = _Store(_MOST_TREES)
+units: _Recent[tuple[str, Source], Any] = _Recent(_MOST_UNITS)
+"""Modules as proofs read them, for `code.unit_of`. Proofs ask for the same ones again, and a large project has hundreds of files that
+import each other: with room for 64 modules, `fix` of 2,000 files parsed 250 of them three times in each round."""
 _kept: _Store[tuple[str, Source], tuple[Module, Names]] = _Store(_MOST)
 
 

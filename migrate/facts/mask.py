@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import re
 import warnings
+from functools import lru_cache
 from weakref import WeakValueDictionary
 
 from ..source import Source
@@ -46,6 +47,12 @@ def parse(source: Source) -> tuple[ast.Module, bool]:
                 except SyntaxError:
                     continue
             raise error from None
+
+
+@lru_cache(maxsize=4)
+def parsed(source: Source) -> tuple[ast.Module, bool]:
+    """What `parse` gives, for those who only look at the tree: what a rewrite has made of a text is held against much, one thing at a time."""
+    return parse(source)
 
 
 def _masked(data: bytes) -> list[bytes]:

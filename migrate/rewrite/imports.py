@@ -11,11 +11,10 @@ import libcst as cst
 from ..source import Span
 from . import cut
 from .edits import Edit
+from .imported import GUARDED, PLAIN, TYPING, Alias, Found, dotted, imported
+from .imported import local as local_name
 from .lines import line_start, next_line
 from .tree import Tree
-
-# Where an import stands: a guarded one may fail at run time, one for the type checker does not happen there at all.
-_PLAIN, _GUARDED, _TYPING = "plain", "guarded", "typing"
 
 
 def add(tree: Tree, needs: Iterable[tuple[str, str]], *, local: Collection[str] = ()) -> Iterator[Edit]:
@@ -23,17 +22,17 @@ def add(tree: Tree, needs: Iterable[tuple[str, str]], *, local: Collection[str] 
 
     A need is a module and a name; without a name it is `import module`. `local` are top-level modules of the project itself.
     """
-    imports = list(_imports(tree))
+    imports = imported(tree)
     missing: dict[str, list[str]] = {}
     for module, name in sorted(set(needs)):
-        if not any(found.provides(module, name) for found in imports if found.guard != _TYPING):
+        if not any(found.provides(module, name) for found in imports if found.guard != TYPING):
             missing.setdefault(module, []).append(name)
     opened: set[tuple[int, int]] = set()
     for module, names in missing.items():
         if "" in names:
             yield _statement(tree, imports, f"import {module}", module, local, opened)
         if members := [name for name in names if name]:
-            home = next((found for guard in (_PLAIN, _GUARDED) for found in imports if found.guard == guard and found.takes(module)), None)
+            home = next((found for guard in (PLAIN, GUARDED) for found in imports if found.guard == guard and found.takes(module)), None)
             if home is not None:
                 yield from _merged(tree, home, members)
             else:
@@ -52,7 +51,7 @@ def remove(tree: Tree, names: Collection[tuple[str, str]]) -> Iterator[Edit]:
         if any(isinstance(above, cst.Try | cst.TryStar) for above in tree.ancestors(node)):
             continue  # the handler binds the name as well
         scope = _scope(tree, node)
-        gone = [alias for alias in node.names if (scope, _local(alias)) in names]
+        gone = [alias for alias in node.names if (scope, local_name(alias)) in names]
         if len(gone) == len(node.names):
             whole.append(node)
             continue
@@ -65,82 +64,40 @@ def remove(tree: Tree, names: Collection[tuple[str, str]]) -> Iterator[Edit]:
     yield from cut.statements(tree, whole)
 
 
-@dataclass(frozen=True, slots=True)
-class _Found:
-    node: cst.Import | cst.ImportFrom
-    line: cst.SimpleStatementLine
-    module: str
-    guard: str
-
-    def provides(self, module: str, name: str) -> bool:
-        if isinstance(self.node.names, cst.ImportStar):
-            return False
-        if isinstance(self.node, cst.Import):
-            return not name and any(_dotted(alias.name) == module and alias.asname is None for alias in self.node.names)
-        return self.module == module and any(_spelled(alias) == name for alias in self.node.names)
-
-    def takes(self, module: str) -> bool:
-        return isinstance(self.node, cst.ImportFrom) and self.module == module and not isinstance(self.node.names, cst.ImportStar)
-
-
-def _imports(tree: Tree) -> Iterator[_Found]:
-    """The imports that a module makes when it is loaded."""
-    todo: list[tuple[cst.CSTNode, str]] = [(statement, _PLAIN) for statement in tree.module.body]
-    while todo:
-        node, guard = todo.pop(0)
-        match node:
-            case cst.SimpleStatementLine():
-                for small in node.body:
-                    if isinstance(small, cst.ImportFrom):
-                        dots = "." * len(small.relative)
-                        yield _Found(small, node, dots + (_dotted(small.module) if small.module else ""), guard)
-                    elif isinstance(small, cst.Import):
-                        yield _Found(small, node, _dotted(small.names[0].name), guard)
-            case cst.If():
-                inner = _TYPING if tree.text(node.test).endswith("TYPE_CHECKING") else guard if guard == _TYPING else _GUARDED
-                todo += [(statement, inner) for statement in node.body.body]
-            case cst.Try():
-                todo += [(statement, guard if guard == _TYPING else _GUARDED) for statement in node.body.body]
-
-
-def _merged(tree: Tree, home: _Found, names: Sequence[str]) -> Iterator[Edit]:
+def _merged(tree: Tree, home: Found, names: Sequence[str]) -> Iterator[Edit]:
     """Adds names to an import of the same module, in its order if it has one."""
-    assert isinstance(home.node, cst.ImportFrom)
-    assert not isinstance(home.node.names, cst.ImportStar)
-    aliases = list(home.node.names)
-    spelled = [_spelled(alias) for alias in aliases]
-    order = next((key for key in (_as_isort, _by_bytes, _by_letters) if spelled == sorted(spelled, key=key)), None)
+    assert home.names is not None
+    there = [alias.spelled for alias in home.names]
+    order = next((key for key in (_as_isort, _by_bytes, _by_letters) if there == sorted(there, key=key)), None)
     last: list[str] = []
     for name in names:
-        after = next((alias for alias, other in zip(aliases, spelled, strict=True) if order and order(other) > order(name)), None)
+        after = next((alias for alias in home.names if order and order(alias.spelled) > order(name)), None)
         if after is not None:
             yield _before(tree, after, name)
         else:
             last.append(name)
     if last:
-        yield from _behind(tree, home.node, aliases[-1], last)
+        yield from _behind(tree, home, home.names[-1], last)
 
 
-def _before(tree: Tree, alias: cst.ImportAlias, name: str) -> Edit:
-    start = tree.span(alias).start
+def _before(tree: Tree, alias: Alias, name: str) -> Edit:
+    start = alias.span.start
     indent = _indent_if_first(tree, start)
     return Edit(Span(start, start), f"{name}, " if indent is None else f"{name},{tree.source.newline}{indent}")
 
 
-def _behind(tree: Tree, statement: cst.ImportFrom, alias: cst.ImportAlias, names: Sequence[str]) -> Iterator[Edit]:
-    span, newline = tree.span(alias), tree.source.newline
+def _behind(tree: Tree, home: Found, alias: Alias, names: Sequence[str]) -> Iterator[Edit]:
+    span, newline = alias.span, tree.source.newline
     indent = _indent_if_first(tree, span.start)
     line_end = next_line(tree.source, span.end)
-    closing = tree.span(statement).end
-    if indent is None or statement.rpar is None or closing <= line_end:
+    if indent is None or not home.closed or home.span.end <= line_end:
         yield Edit(Span(span.end, span.end), "".join(f", {name}" for name in names))
         return
     # The comment behind the last name stays behind it.
-    comma = isinstance(alias.comma, cst.Comma)
-    if not comma:
+    if not alias.comma:
         yield Edit(Span(span.end, span.end), ",")
     lines = f",{newline}".join(f"{indent}{name}" for name in names)
-    yield Edit(Span(line_end, line_end), f"{lines}{',' if comma else ''}{newline}")
+    yield Edit(Span(line_end, line_end), f"{lines}{',' if alias.comma else ''}{newline}")
 
 
 def _indent_if_first(tree: Tree, offset: int) -> str | None:
@@ -149,30 +106,27 @@ def _indent_if_first(tree: Tree, offset: int) -> str | None:
     return before if not before.strip() else None
 
 
-def _statement(tree: Tree, imports: Sequence[_Found], text: str, module: str, local: Collection[str], opened: set[tuple[int, int]]) -> Edit:
+def _statement(tree: Tree, imports: Sequence[Found], text: str, module: str, local: Collection[str], opened: set[tuple[int, int]]) -> Edit:
     """A new import statement, among the plain ones at the top of the file; `opened` are the sections that new ones have begun."""
     newline = tree.source.newline
     key = _key(text, module, local)
     top = [
-        (found, _key(tree.text(found.node), found.module, local))
-        for found in imports
-        if found.guard == _PLAIN and found.line in _head(tree.module)
+        (found, _key("from" if found.is_from else "import", found.module, local)) for found in imports if found.guard == PLAIN and found.head
     ]
     before = [found for found, other in top if other <= key]
     section = [found for found, other in top if other[0] == key[0]]
     same = [found for found, other in top if other[0] == key[0] and other <= key]
     if section and not same:
-        start = line_start(tree.source, tree.span(section[0].line).start)
+        start = line_start(tree.source, section[0].line.start)
         return Edit(Span(start, start), text + newline)
     if before:
-        anchor = (same or before)[-1].line
-        end = tree.whole(anchor).end
+        end = (same or before)[-1].line.end
         opening = "" if tree.source.utf8[:end].endswith((b"\n", b"\r")) else newline
         gap = "" if same or (end, key[0]) in opened else newline
         opened.add((end, key[0]))
         return Edit(Span(end, end), opening + gap + text + newline)
     if top:
-        start = line_start(tree.source, tree.span(top[0][0].line).start)
+        start = line_start(tree.source, top[0][0].line.start)
         return Edit(Span(start, start), text + newline + newline)
     return _first(tree, text)
 
@@ -194,12 +148,6 @@ def _first(tree: Tree, text: str) -> Edit:
     rest = tree.source.utf8[end:]
     closing = newline if rest and not rest.startswith((b"\n", b"\r")) else ""
     return Edit(Span(end, end), opening + newline + text + newline + closing)
-
-
-def _head(module: cst.Module) -> Sequence[cst.CSTNode]:
-    """The statements before the first definition: further down an import has a reason to stand where it does."""
-    definitions = (at for at, statement in enumerate(module.body) if isinstance(statement, cst.FunctionDef | cst.ClassDef))
-    return module.body[: next(definitions, len(module.body))]
 
 
 def _key(text: str, module: str, local: Collection[str]) -> tuple[int, bool, str]:
@@ -228,23 +176,6 @@ def _by_bytes(name: str) -> tuple[int, str]:
 
 def _by_letters(name: str) -> tuple[int, str]:
     return 0, name.casefold()
-
-
-def _spelled(alias: cst.ImportAlias) -> str:
-    name = _dotted(alias.name)
-    return name if alias.asname is None or _local(alias) == name else f"{name} as {_local(alias)}"
-
-
-def _local(alias: cst.ImportAlias) -> str:
-    if alias.asname is not None and isinstance(alias.asname.name, cst.Name):
-        return alias.asname.name.value
-    return _dotted(alias.name).partition(".")[0]
-
-
-def _dotted(node: cst.BaseExpression) -> str:
-    return (
-        node.value if isinstance(node, cst.Name) else f"{_dotted(node.value)}.{node.attr.value}" if isinstance(node, cst.Attribute) else ""
-    )
 
 
 def _scope(tree: Tree, node: cst.CSTNode) -> str:
@@ -350,11 +281,11 @@ def _given(body: Sequence[cst.BaseStatement]) -> dict[str, tuple[str, str]] | No
             return None
         for small in statement.body:
             if isinstance(small, cst.Import):
-                found.update({_local(alias): (_dotted(alias.name), "") for alias in small.names})
+                found.update({local_name(alias): (dotted(alias.name), "") for alias in small.names})
             elif isinstance(small, cst.ImportFrom) and small.module is not None and not small.relative:
                 if isinstance(small.names, cst.ImportStar):
                     return None
-                found.update({_local(alias): (_dotted(small.module), _dotted(alias.name)) for alias in small.names})
+                found.update({local_name(alias): (dotted(small.module), dotted(alias.name)) for alias in small.names})
             else:
                 return None
     return found

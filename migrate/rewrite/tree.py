@@ -199,26 +199,24 @@ class _Parsed:
     def module(self) -> cst.Module:
         try:
             module = cst.parse_module(self._text)
-            rendered = module.code
+            from .places import rendered
+
+            text = rendered(module)
         except cst.ParserSyntaxError as error:
             raise Unwritable(f"LibCST cannot read this file: {error.message}") from error
         except RecursionError as error:
             raise Unwritable(TOO_DEEP) from error
-        if rendered != self._text:
+        if text != self._text:
             # Seen for a form feed directly before code, the only byte that LibCST drops.
             raise Unwritable("LibCST would lose bytes of this file, such as a form feed before code")
         return module
 
     @cached_property
     def places(self) -> Mapping[cst.CSTNode, Place]:
-        from libcst.metadata import MetadataWrapper
+        from .places import places
 
-        from .places import Places
-
-        # A freshly parsed tree shares no nodes, so the wrapper need not copy it.
-        wrapper = MetadataWrapper(self.module, unsafe_skip_copy=True)
         try:
-            return wrapper.resolve(Places)
+            return places(self.module)
         except RecursionError as error:
             raise Unwritable(TOO_DEEP) from error
 

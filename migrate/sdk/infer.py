@@ -156,8 +156,7 @@ class Givings:
         place = self.module.place(statement)
         if place is not None:
             block, number = place
-            places = self._blocks.get(id(block), [])
-            yield from (block[places[at]] for at in range(bisect_left(places, number) - 1, -1, -1))
+            yield from (block[at] for at in _upwards(self._blocks.get(id(block), []), number))
 
     def is_in_body(self, statement: ast.AST, above: ast.For | ast.AsyncFor | ast.While) -> bool:
         place = self.module.place(statement)
@@ -200,8 +199,7 @@ class Steps:
 
     def before(self, number: int, *texts: str) -> Iterator[int]:
         """The places of those before one that speak of something, from the nearest upwards."""
-        found = (self._all.get(text, []) for text in dict.fromkeys(texts))
-        yield from heapq.merge(*((places[at] for at in range(bisect_left(places, number) - 1, -1, -1)) for places in found), reverse=True)
+        yield from heapq.merge(*(_upwards(self._all.get(text, []), number) for text in dict.fromkeys(texts)), reverse=True)
 
 
 class Inference:
@@ -243,7 +241,8 @@ class Inference:
             case ast.Name():
                 return self._name(node, module)
             case ast.Attribute(value=value, attr=attr):
-                known = self._attribute(self.type(value, module), attr)
+                above = self.type(value, module)
+                known = self._attribute(above, attr) if above is not None else self._submodule(node, module)
                 return self._replacement(node, module) if _is_own_method(known) and attr in module.replaced else known
             case ast.Call():
                 return self._call(node, module)
@@ -285,6 +284,22 @@ class Inference:
             case ast.Compare():
                 return Instance("bool")
         return None
+
+    def _submodule(self, node: ast.Attribute, module: Module) -> Known | None:
+        """`a.b` after `import a.b`, where nothing is known of `a`: a package without code of interest is no part of the run."""
+        if not module.submodules:
+            return None
+        text = dotted(node)
+        if text not in module.submodules:
+            return None
+        root: ast.expr = node
+        while isinstance(root, ast.Attribute):
+            root = root.value
+        bindings = self.bindings(root.id, root, module) if isinstance(root, ast.Name) else ()
+        if not bindings or any(binding.how is not How.IMPORTED or binding.target != text.partition(".")[0] for binding in bindings):
+            return None
+        found = self.world.locate(text, module)
+        return ModuleOf(f"{found[0].path}{OWN}") if found is not None and not found[1] else None
 
     def _replacement(self, node: ast.Attribute, module: Module) -> Known | None:
         """A method that this file gives to objects from outside: `agent.ask = AsyncMock(...)` is not what the class says."""
@@ -1437,6 +1452,11 @@ def _own_nodes(function: Def) -> Iterator[ast.AST]:
 
 def _inside(node: ast.AST, above: ast.AST, module: Module) -> bool:
     return node is above or any(one is above for one in module.around(node))
+
+
+def _upwards(places: Sequence[int], end: int) -> Iterator[int]:
+    """The places before one, from the nearest upwards."""
+    return (places[at] for at in range(bisect_left(places, end) - 1, -1, -1))
 
 
 def _leaves_block(body: list[ast.stmt]) -> bool:

@@ -251,6 +251,12 @@ class Module:
         return self._said[word]
 
     @cached_property
+    def submodules(self) -> frozenset[str]:
+        """The modules of packages that the file imports under their whole names."""
+        found = (alias for node in self.kinds.get(ast.Import, ()) if isinstance(node, ast.Import) for alias in node.names)
+        return frozenset(alias.name for alias in found if "." in alias.name and not alias.asname)
+
+    @cached_property
     def _reaching_out(self) -> list[Scope]:
         return [scope for scope in self.scopes.values() if scope.outside]
 

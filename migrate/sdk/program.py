@@ -11,8 +11,9 @@ from pathlib import PurePosixPath
 
 from ..facts.gates import COMPAT_MODULE, HANDLER_MODULE
 from ..facts.model import Defined, FileFacts, Ref, Symbol
+from ..facts.syntax import descend
 from ..facts.texts import Texts
-from ..facts.vocabulary import imports_standalone
+from ..facts.vocabulary import SESSION_CALLS, imports_standalone
 from ..source import Span
 from . import majors
 from .api import Api, load
@@ -21,7 +22,7 @@ from .majors import Line, Major
 from .modules import Module
 from .servers import STANDALONE_CLASSES, Servers, servers
 from .symbols import Symbols, attributes
-from .types import Known
+from .types import OWN, Function, Known, members
 from .vocabulary import FIELDS, STANDALONE, USES
 
 # What a file has to hold to be worth a look, beside an import of the SDK.
@@ -47,11 +48,12 @@ class Program:
         before: Program | None = None,
         *,
         keeps: bool = False,
+        read: Program | None = None,
     ) -> None:
         """`near` are the files that can hold values of the SDK, in the order of `files`; no use is looked for in the others.
 
         `packages` are folders with an `__init__.py`, which need not be among the files; `before` has modules that may be the same.
-        `keeps` is whether the code has to run with both releases of the SDK.
+        `keeps` is whether the code has to run with both releases of the SDK. `read` has such modules, too, and nothing else is taken from it.
         """
         self.keeps = keeps
         self.files = files
@@ -62,9 +64,9 @@ class Program:
         self.api: Api = load(standalone=any(imports_standalone(file.source.utf8) for file in self.near.values()))
         self._find = find
         self._modules: dict[str, Module] = {}
-        if before is not None:
-            same = (path for path in before._modules if path in files and files[path].source is before.files[path].source)
-            self._modules.update((path, before._modules[path]) for path in same)
+        if (given := before or read) is not None:
+            same = (path for path in given._modules if path in files and files[path].source is given.files[path].source)
+            self._modules.update((path, given._modules[path]) for path in same)
         self._handed: dict[tuple[str, str], bool] = {}
         self._shadowed: dict[tuple[str, str], bool] = {}
         # What speaks for either major goes away while files are fixed: the first look decides.
@@ -186,6 +188,24 @@ class Program:
     def type(self, node: ast.expr, module: Module) -> Known | None:
         """What an expression stands for; None where that is not known."""
         return self.inference.type(node, module)
+
+    def sends_nothing(self, path: str, span: Span) -> bool:
+        """Whether what is called at these bytes, by the name of a request, only runs functions of the project that wait for nothing."""
+        node = self.module_at(path).at(span)
+        called = [*members(self.type(node.func, self.module_at(path)))] if isinstance(node, ast.Call) else []
+        return bool(called) and all(isinstance(one, Function) and self._is_quiet(one.name) for one in called)
+
+    def _is_quiet(self, function: str) -> bool:
+        path, own, qualified = function.partition(OWN)
+        node = self.module_at(path).defined.get(qualified) if own else None
+        if not isinstance(node, ast.FunctionDef):
+            return False
+        spelled = {
+            inner.attr if isinstance(inner, ast.Attribute) else inner.id
+            for inner in descend(node)
+            if isinstance(inner, ast.Attribute | ast.Name)
+        }
+        return spelled.isdisjoint(SESSION_CALLS | {"send_request", "send_notification"})
 
     def fields_of(self, path: str) -> frozenset[str]:
         """The attributes that classes of a file define, of those that the SDK has under another name now."""

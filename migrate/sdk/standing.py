@@ -25,6 +25,7 @@ PLACES, WORDS = "MockPlaces", "MockWords"
 _RECORDS = frozenset({"call_args", "await_args"})
 _LISTS = frozenset({"call_args_list", "await_args_list"})
 _SETTINGS = frozenset({"spec", "spec_set", "side_effect", "name", "wraps"})
+_ENTERS = frozenset({"__enter__", "__aenter__"})
 _MANAGERS = frozenset({"asynccontextmanager", "contextmanager"})
 _MAX_DEPTH = 8
 # Where the value goes nowhere: it is only looked at.
@@ -61,6 +62,9 @@ class Standing:
             node = module.defined.get(qualified)
             if isinstance(node, ast.ClassDef) and not node.bases and not node.keywords:
                 flows = () if self.inference.world.is_shared(node.name, module) else {*self._flows(node, name, module)}
+                if any(isinstance(one, Def) and one.name in _ENTERS and _gives_itself(one) for one in node.body):
+                    # `with` binds the object itself, which so is what is entered as well as what enters it.
+                    flows = {(self.inference.entered(one) or one) if one is not None else None for one in flows}
                 if len(flows) == 1:
                     self._classes[name] = tuple(members(*flows))
         return self._classes[name]
@@ -222,6 +226,12 @@ class Standing:
 def last(node: ast.expr) -> str:
     """The last name of what is called, or of a decorator."""
     return code.last(node.func if isinstance(node, ast.Call) else node)
+
+
+def _gives_itself(method: Def) -> bool:
+    """Whether a method gives its object, and nothing else."""
+    given = [one.value for one in ast.walk(method) if isinstance(one, ast.Return)]
+    return bool(given) and all(isinstance(value, ast.Name) and value.id == "self" for value in given)
 
 
 def is_patch(call: ast.Call) -> bool:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from ..facts.model import Defined, Standalone, Symbol, SymbolUse
 from ..source import is_test
 from .infer import Inference
-from .modules import Def, How, Module
+from .modules import Def, How, Module, dotted
 from .standing import STAND_INS
 from .types import ADAPTER, MAX_BASES, OWN, URI, ClassOf, Function, Instance, Known, ModuleOf, is_open, members
 from .vocabulary import FIELDS, NEAR, OF_COMPONENTS, ONLY, STANDALONE, WANTED, WANTED_OF_STANDALONE
@@ -18,6 +18,7 @@ _DOTTED = re.compile(r"(fast)?mcp(\.[A-Za-z_]\w*)+")
 _OF_STATE = frozenset({"get_state", "set_state"})
 _REFLECTION = frozenset({"getattr", "hasattr", "setattr", "delattr"})
 UNKNOWN = "?"
+_PROTOCOL = "mcp.types."
 IMITATED = "imitated"  # a field of a class of the project that has the older name of one of the protocol's
 REPLACED = "replaced"  # what a test puts something else in place of, by its class
 # Nine of ten nodes are of other kinds.
@@ -120,6 +121,8 @@ class Symbols:
                 yield self._symbol(alias, f"{node.module}.{alias.name}", SymbolUse.IMPORT)
 
     def _attribute(self, node: ast.Attribute) -> Iterator[Defined]:
+        if isinstance(node.ctx, ast.Store) and node.attr not in self.wanted:
+            yield from self._stored(node)
         if node.attr not in self.wanted and _root(node) not in self.roots and not self._may_be_component(node):
             return
         base = self.inference.type(node.value, self.module)
@@ -260,6 +263,20 @@ class Symbols:
                 if owner is not None:
                     return owner
         return None
+
+    def _stored(self, node: ast.Attribute) -> Iterator[Defined]:
+        """What an object of the protocol is given that it has no field for."""
+        if node.attr.startswith("_") or (isinstance(node.value, ast.Name) and node.value.id in ("self", "cls")):
+            return
+        if isinstance(node.value, ast.Attribute) and any(
+            text == dotted(node.value) for _, text, _ in self.module.replaced.get(node.value.attr, ())
+        ):
+            return  # a test has put something else there
+        base = self.inference.type(node.value, self.module)
+        if isinstance(base, Instance) and base.name.startswith(_PROTOCOL):
+            fields = self.api.fields(base.name)
+            if fields is not None and node.attr not in fields:
+                yield self._symbol(node, f"{base.name}.{node.attr}", SymbolUse.STORE)
 
     def _imitating(self, name: str, attr: str) -> str | None:
         """The SDK class that a class of a test stands in for, with an attribute that its methods give to `self`."""

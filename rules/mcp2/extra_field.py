@@ -13,6 +13,8 @@ _STRICT = frozenset({"mcp.types.RequestParams", "mcp.types.PaginatedRequestParam
 
 
 def check(fact: Symbol, ctx: Context) -> Iterator[Finding]:
+    if fact.use is SymbolUse.STORE:
+        yield from _stored(fact, ctx)
     if fact.use is not SymbolUse.CALL or not isinstance(fact.key, str) or not fact.key.startswith("mcp.types."):
         return
     api = ctx.sdk.api
@@ -30,6 +32,22 @@ def check(fact: Symbol, ctx: Context) -> Iterator[Finding]:
         which = "which is no field" if len(extra) == 1 else "which are no fields"
         message = f"version 2 of the SDK drops {', '.join(extra)}, {which} of `{{fact.key}}`"
         yield ctx.finding(fact, span=ctx.module.span(node.func), message=message)
+
+
+def _stored(fact: Symbol, ctx: Context) -> Iterator[Finding]:
+    """A value that is given to an object later, under a name that it has no field for."""
+    owner, _, name = str(fact.key).rpartition(".")
+    fields = ctx.sdk.api.fields(owner) if owner.startswith("mcp.types.") else None
+    if (
+        fields is None
+        or name in fields
+        or ctx.sdk.api.renamed(owner, name) is not None
+        or not isinstance(ctx.module.at(fact.span), ast.Attribute)
+    ):
+        return
+    if "model" in ctx.sdk.api.old["classes"].get(owner, {}) and owner not in _STRICT and not ctx.sdk.is_moved(ctx.file.source.path):
+        message = f"version 2 of the SDK raises ValueError for `{name}`, which is no field of `{owner}`"
+        yield ctx.finding(fact, message=message, hint=ctx.entry.hints["stored"])
 
 
 def _words(node: ast.Call, ctx: Context) -> Iterator[str]:

@@ -5,19 +5,27 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from ...facts.model import Symbol, SymbolUse
+from ...rewrite.edits import Edit
 from ...rule import Applicability, Context, Finding, Severity
-from ...sdk.modules import Def, Module
+from ...sdk.modules import Def, Module, Scope
 from ...sdk.standing import STAND_INS
 from ...sdk.symbols import IMITATED, REPLACED, UNKNOWN
-from ...sdk.types import OWN, Function, Instance, Known, members
+from ...sdk.types import OWN, ClassOf, Function, Instance, Known, members
 from ...sdk.vocabulary import ONLY
+from ...source import Span
+
+if TYPE_CHECKING:
+    from ...rewrite.tree import Tree
 
 _DEF = re.compile(rb"\bdef\s+(\w+)\s*\(")
 _LONGEST = 2000  # bytes of parameters
 _WORDS = re.compile(rb"(?:FastMCP|MCPServer|Context|ClientSession|ServerSession|Server|RequestContext)\b")
 _NAMESPACE = "SimpleNamespace"
+_SERVER, _NEWER = "fastmcp", "mcp_server"
+"""The attribute of a context, in version 1 and in version 2, that code asks for its server."""
 
 
 def check(fact: Symbol, ctx: Context) -> Iterator[Finding]:
@@ -30,13 +38,87 @@ def check(fact: Symbol, ctx: Context) -> Iterator[Finding]:
     if owner == IMITATED or (owner == UNKNOWN and fact.use is SymbolUse.STORE and name in ONLY):
         yield from _imitating(fact, name, ctx)
         return
+    for argument, _ in _handed(fact, ctx):
+        yield ctx.finding(fact, Applicability.MANUAL, span=ctx.module.span(argument))
+    for node in _servers(fact, ctx):
+        message = f"this stands in for a context, whose server is `{_NEWER}` in version 2"
+        yield ctx.finding(fact, Applicability.SAFE, severity=Severity.WARNING, span=ctx.module.span(node), message=message)
+
+
+def fix(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit]:
+    for node in _servers(fact, ctx):
+        span = ctx.module.span(node)
+        yield Edit(Span(span.end, span.end), f" = {ctx.module.text(node.value)}.{_NEWER}")
+
+
+def _handed(fact: Symbol, ctx: Context) -> Iterator[tuple[ast.expr, frozenset[str]]]:
+    """The stand-ins that the calls of a test hand over, and for objects of which classes."""
+    path = ctx.file.source.path
     if fact.use is not SymbolUse.IMPORT or not ctx.project.is_test(path) or ctx.sdk.is_moved(path) or not _is_first(fact, ctx):
         return
-    takers = _takers(ctx)
-    for name in sorted(takers & ctx.module.calls.keys()):
+    for name in sorted(_takers(ctx) & ctx.module.calls.keys()):
         for call in ctx.module.calls[name]:
-            for argument in _stand_ins(call, ctx):
-                yield ctx.finding(fact, Applicability.MANUAL, span=ctx.module.span(argument))
+            yield from _stand_ins(call, ctx)
+
+
+def _servers(fact: Symbol, ctx: Context) -> list[ast.Attribute]:
+    """Where the stand-ins for a context get their server, under the older name alone.
+
+    Not all that they are handed to may be known: under both names they go on imitating a context for all of it.
+    """
+    found: dict[ast.Attribute, None] = {}
+    for argument, wanted in _handed(fact, ctx):
+        if any(name.endswith(".Context") for name in wanted):
+            found.update(dict.fromkeys(_given_servers(argument, ctx)))
+    return [*found]
+
+
+def _given_servers(stand_in: ast.expr, ctx: Context) -> Iterator[ast.Attribute]:
+    """The statements `x.fastmcp = ...` about a stand-in, where it is made."""
+    module = ctx.module
+    if isinstance(stand_in, ast.Name):
+        bindings = ctx.sdk.inference.bindings(stand_in.id, stand_in, module)
+        made = bindings[0].value if len(bindings) == 1 else None
+        if isinstance(made, ast.Call) and _last(made.func) == _NAMESPACE:
+            yield from _stored(stand_in.id, module.scope(stand_in), ctx)
+            return
+    else:
+        made = stand_in
+    if not isinstance(made, ast.Call):
+        return
+    known = ctx.sdk.type(made.func, module)
+    name = known.name.removeprefix(f"{module.path}{OWN}") if isinstance(known, Function | ClassOf) else ""
+    match module.defined.get(name):
+        case ast.ClassDef() as owner if not owner.decorator_list and "__slots__" not in module.scopes[owner].bindings:
+            for method in owner.body:
+                if isinstance(method, Def) and method.args.args:
+                    yield from _stored(method.args.args[0].arg, module.scopes[method], ctx)
+        case ast.FunctionDef() | ast.AsyncFunctionDef() as function if _gives_namespace(made.func, ctx):
+            for local in {value.id for one in _returns(function) if isinstance(value := one.value, ast.Name)}:
+                yield from _stored(local, module.scopes[function], ctx)
+
+
+def _stored(name: str, scope: Scope, ctx: Context) -> Iterator[ast.Attribute]:
+    """`name.fastmcp = ...` of one function, which says nothing of the newer name."""
+    module = ctx.module
+    found: dict[str, list[ast.Attribute]] = {_SERVER: [], _NEWER: []}
+    for node in module.of(ast.Attribute):
+        match node:
+            case ast.Attribute(value=ast.Name(id=owner), attr=str(attr), ctx=ast.Store()) if owner == name and attr in found:
+                if module.scope(node) is scope:
+                    found[attr].append(node)
+    for node in found[_SERVER] if not found[_NEWER] else ():
+        above = module.parents.get(node)
+        # What is known to be a context is renamed as one.
+        if isinstance(above, ast.Assign) and above.targets == [node] and not _is_known(node.value, ctx):
+            yield node
+
+
+def _is_known(node: ast.expr, ctx: Context) -> bool:
+    return any(
+        isinstance(one, Instance) and OWN not in one.name and one.name.endswith(".Context")
+        for one in members(ctx.sdk.type(node, ctx.module))
+    )
 
 
 def _imitating(fact: Symbol, name: str, ctx: Context) -> Iterator[Finding]:
@@ -99,8 +181,8 @@ def _takers(ctx: Context) -> frozenset[str]:
     return found
 
 
-def _stand_ins(call: ast.Call, ctx: Context) -> Iterator[ast.expr]:
-    """The arguments of a call that are no objects of the SDK, though the function says that it takes one."""
+def _stand_ins(call: ast.Call, ctx: Context) -> Iterator[tuple[ast.expr, frozenset[str]]]:
+    """The arguments of a call that are no objects of the SDK, though the function says that it takes one, and of which class."""
     given: list[tuple[str | int, ast.expr]] = [*enumerate(call.args), *((word.arg, word.value) for word in call.keywords if word.arg)]
     if any(isinstance(argument, ast.Starred) for argument in call.args):
         given = [(place, value) for place, value in given if isinstance(place, str)]
@@ -109,7 +191,7 @@ def _stand_ins(call: ast.Call, ctx: Context) -> Iterator[ast.expr]:
         return
     for known in members(ctx.sdk.type(call.func, ctx.module)):
         if isinstance(known, Function) and OWN in known.name:
-            yield from (value for place, value in given if _takes(known, place, ctx))
+            yield from ((value, wanted) for place, value in given if (wanted := _taken(known, place, ctx)))
 
 
 def _imitates(node: ast.expr, ctx: Context) -> bool:
@@ -172,13 +254,13 @@ def _derives(known: Instance, ctx: Context, depth: int = 5) -> bool:
     return False
 
 
-def _takes(function: Function, place: str | int, ctx: Context) -> bool:
-    """Whether the parameter that a value is given to is annotated with a class of the SDK."""
+def _taken(function: Function, place: str | int, ctx: Context) -> frozenset[str]:
+    """The classes of the SDK that the parameter is annotated with which a value is given to."""
     path, _, name = function.name.partition(OWN)
     module: Module = ctx.sdk.module_at(path)
     node = module.defined.get(name)
     if not isinstance(node, Def):
-        return False
+        return frozenset()
     arguments = [*node.args.posonlyargs, *node.args.args]
     if isinstance(module.parents.get(node), ast.ClassDef) and function.bound is not None:
         arguments = arguments[1:]
@@ -187,6 +269,6 @@ def _takes(function: Function, place: str | int, ctx: Context) -> bool:
     else:
         parameter = next((one for one in (*arguments, *node.args.kwonlyargs) if one.arg == place), None)
     if parameter is None or parameter.annotation is None:
-        return False
+        return frozenset()
     known = ctx.sdk.inference.annotated(parameter.annotation, module)
-    return any(isinstance(one, Instance) and one.name in ctx.entry.data["classes"] for one in members(known))
+    return frozenset(one.name for one in members(known) if isinstance(one, Instance) and one.name in ctx.entry.data["classes"])

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from ...facts.model import Symbol, SymbolUse
 from ...rewrite import compat
 from ...rewrite.edits import Edit
+from ...rewrite.quotes import fitting
 from ...rule import Applicability, Context, Finding, Import, NewFile
 from ...sdk.modules import Binding, How
 from ...sdk.types import NONE, Instance
@@ -41,9 +42,9 @@ def fix(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit]:
         elif _is_delta(value, ctx):
             simple = isinstance(value, ast.Name | ast.Attribute | ast.Call | ast.Subscript)
             yield Edit(Span(span.start, span.end), f"{text if simple else f'({text})'}.total_seconds()")
-        elif isinstance(value, ast.Name | ast.Attribute):
+        elif isinstance(value, ast.Name | ast.Attribute) and (mark := fitting(value, ctx.module)) is not None:
             # A number may come here too, and None.
-            yield Edit(span, f'{text}.total_seconds() if hasattr({text}, "total_seconds") else {text}')
+            yield Edit(span, f"{text}.total_seconds() if hasattr({text}, {mark}total_seconds{mark}) else {text}")
 
 
 def keep(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit | Import | NewFile]:

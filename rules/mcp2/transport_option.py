@@ -12,6 +12,7 @@ from ...facts.model import Symbol, SymbolUse
 from ...rewrite import compat
 from ...rewrite.edits import Edit
 from ...rule import Applicability, Context, Finding, Import, NewFile, Severity
+from ...sdk import asserted
 from ...sdk.modules import Def, Module
 from ...sdk.options import MOVED, Options, Reach, Sink, plans_at
 from ...sdk.servers import CLASSES, part
@@ -66,7 +67,10 @@ def fix(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit | Import]:
     if fact.use is SymbolUse.PATCHED:
         for method in _deaf(fact, ctx):
             yield from _listening(method, ctx)
-        for read in _idle_questions(fact, ctx):
+        given = dict(_asked_elsewhere(fact, ctx))
+        for read, text in given.items():
+            yield _written(text, read, ctx.module)
+        for read in () if given else _idle_questions(fact, ctx):
             yield from _unasked(read, tree, ctx)
         return
     for options in plans_at(node, ctx.sdk, ctx.entry.data):
@@ -289,18 +293,24 @@ def _written(text: str, node: ast.expr, module: Module) -> Edit:
 
 
 def _of_stand_in(fact: Symbol, ctx: Context) -> Iterator[Finding]:
-    asked = [*_idle_questions(fact, ctx)]
+    given = dict(_asked_elsewhere(fact, ctx))
+    asked = [read for read in _idle_questions(fact, ctx) if read not in given]
     for method in _deaf(fact, ctx):
         start, end = ctx.module.span(method)
         head = ctx.module.source.utf8.index(b"(", start, end)
         message = f"`{method.name}` of a stand-in takes no options, and version 2 of the SDK is given those of the transport here"
         # What is found of one place is fixed in one go.
-        sure = Applicability.UNSAFE if asked else Applicability.SAFE
+        sure = Applicability.UNSAFE if asked and not given else Applicability.SAFE
         yield ctx.finding(fact, sure, span=Span(start, head), message=message, hint=ctx.entry.hints["stand_in"])
-    for read in asked:
+    for read in (*given, *asked):
         message = f"a test asks for the setting `{read.attr}`, which version 2 of the SDK does not have, and nothing sets any more"
-        # Whether a test may go without a line of it is for a human.
-        yield ctx.finding(fact, Applicability.UNSAFE, span=ctx.module.span(read), message=message, hint=ctx.entry.hints["unasked"])
+        if read in given:
+            hint = ctx.entry.hints["elsewhere"].format(text=given[read])
+            yield ctx.finding(fact, Applicability.SAFE, span=ctx.module.span(read), message=message, hint=hint)
+        else:
+            # Whether a test may go without a line of it is for a human.
+            sure = Applicability.MANUAL if given else Applicability.UNSAFE
+            yield ctx.finding(fact, sure, span=ctx.module.span(read), message=message, hint=ctx.entry.hints["unasked"])
 
 
 def _replaced(fact: Symbol, ctx: Context) -> Options | None:
@@ -406,6 +416,15 @@ def _idle_questions(fact: Symbol, ctx: Context) -> Iterator[ast.Attribute]:
     function = module.function(item)
     if function is not None and _asks_more(function, {module.statement(read) for read in found}):
         yield from found
+
+
+def _asked_elsewhere(fact: Symbol, ctx: Context) -> Iterator[tuple[ast.Attribute, str]]:
+    """The questions whose answer another mock of the test holds, and what asks that one."""
+    options, module = _replaced(fact, ctx), ctx.module
+    node = module.at(fact.span)
+    item = module.parents.get(module.parents.get(node, node), node) if node is not None else None
+    if options is not None and isinstance(item, ast.withitem):
+        yield from asserted.moved(item, options, module)
 
 
 def _asks_more(function: Def, unasked: set[ast.stmt | None]) -> bool:

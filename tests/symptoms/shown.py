@@ -27,7 +27,7 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any
 
-IN = {"method-not-found-initialize": 1, "speaks-only": 1, "before-initialization": 1}
+IN = {"method-not-found-initialize": 1, "speaks-only": 1, "before-initialization": 1, "left-while-answered": 1}
 STANDALONE = "fastmcp-"  # symptoms whose ids begin so are those of the standalone package, release 4
 PREFIX = "io.modelcontextprotocol/"
 META = {f"{PREFIX}protocolVersion": "2026-07-28", f"{PREFIX}clientInfo": {"name": "a", "version": "1"}, f"{PREFIX}clientCapabilities": {}}
@@ -349,6 +349,24 @@ def speak(argv: list[str]) -> None:
 
 def write(first: str, last: str, before: str = "") -> list[str]:
     return [sys.executable, "-c", before + HAND_WRITTEN.format(first=first, last=last)]
+
+
+@shows("left-while-answered")
+def leave_a_server_that_still_works() -> None:
+    """The server is of the newer release, this client of the older one."""
+    from mcp import ClientSession, McpError, StdioServerParameters
+    from mcp.client.stdio import stdio_client
+
+    tool = "import asyncio\n@server.tool()\nasync def wait() -> None:\n    await asyncio.sleep(60)\nserver.run()\n"
+
+    async def main() -> None:
+        server = StdioServerParameters(command=os.environ["PYTHON_WITH_SDK_2"], args=["-c", SERVER + tool])
+        async with stdio_client(server) as streams, ClientSession(*streams) as session:
+            await session.initialize()
+            with contextlib.suppress(McpError):
+                await session.call_tool("wait", read_timeout_seconds=timedelta(seconds=0.5))
+
+    asyncio.run(main())
 
 
 SHOWN["connection-closed"] = lambda: speak(write(HANDSHAKE.format("2025-06-18"), RAISES))
