@@ -57,5 +57,5 @@ def is_told_elsewhere(fact: Call, ctx: Context) -> bool:
 
 def is_of_fastmcp(fact: Call, ctx: Context) -> bool:
     """Whether this calls a method of `fastmcp`, which has rules of its own about what a connection can do."""
-    calls = ctx.project.of(ctx.file.source.path, Standalone) if ctx.project.sdk is not None else ()
-    return any(other.span == fact.span and other.use is SymbolUse.CALL and other.key in _TOLD for other in calls)
+    calls = ctx.project.at(ctx.file.source.path, Standalone, fact.span) if ctx.project.sdk is not None else ()
+    return any(other.use is SymbolUse.CALL and other.key in _TOLD for other in calls)

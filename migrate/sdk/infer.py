@@ -212,6 +212,7 @@ class Inference:
         self._known: dict[ast.AST, Known | None] = {}
         self._busy: set[object] = set()
         self._givings: dict[tuple[Scope, str], Givings] = {}
+        self._fixtures: dict[int, dict[str, Def]] = {}
         self._steps: dict[int, Steps] = {}  # by the block, which its module holds
         self._depth = 0
 
@@ -1131,10 +1132,14 @@ class Inference:
                 return self._given_by(found, home)
         return None
 
-    def _giving(self, body: Iterable[ast.stmt], name: str) -> Def | None:
-        """The fixture of this name among some statements."""
-        functions = (node for node in body if isinstance(node, Def) and node.name == name)
-        return next((node for node in functions if any(_last(decorator) == "fixture" for decorator in node.decorator_list)), None)
+    def _giving(self, body: Sequence[ast.stmt], name: str) -> Def | None:
+        """The first fixture of this name among the statements of a module or class: hundreds of tests ask for theirs."""
+        if id(body) not in self._fixtures:
+            found = self._fixtures[id(body)] = {}
+            for node in body:
+                if isinstance(node, Def) and any(_last(decorator) == "fixture" for decorator in node.decorator_list):
+                    found.setdefault(node.name, node)
+        return self._fixtures[id(body)].get(name)
 
     def _given_by(self, fixture: Def, home: Module) -> Known | None:
         known = self._own_result(Function(f"{home.path}{OWN}{home.qualified(fixture)}"))

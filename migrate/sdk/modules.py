@@ -159,6 +159,11 @@ class Module:
         return found
 
     @cached_property
+    def classes(self) -> dict[str, ast.ClassDef]:
+        """The classes at the top of the module."""
+        return {node.name: node for node in self.tree.body if isinstance(node, ast.ClassDef)}
+
+    @cached_property
     def functions(self) -> dict[str, list[ast.AST]]:
         """The functions and methods by their bare names."""
         found: dict[str, list[ast.AST]] = {}

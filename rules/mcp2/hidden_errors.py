@@ -151,7 +151,7 @@ def _imported_error(module: Module) -> str:
 def _is_own_class(server: Server) -> bool:
     func = server.call.func
     name = func.id if isinstance(func, ast.Name) else func.attr if isinstance(func, ast.Attribute) else ""
-    return any(isinstance(node, ast.ClassDef) and node.name == name for node in server.module.tree.body)
+    return name in server.module.classes
 
 
 def _can_stand(server: Server, ctx: Context) -> bool:

@@ -22,7 +22,7 @@ _WHOLE = frozenset({_NAME, "ServerNotification", "Exception"})
 
 def check(fact: Symbol, ctx: Context) -> Iterator[Finding]:
     # Where a class has the base of version 1, its requests still come as they did.
-    own = any(one.use is SymbolUse.BASE and one.key == _BASE for one in ctx.project.of(ctx.file.source.path, Symbol))
+    own = ctx.project.remember(f"sessions of its own in {ctx.module.path}", partial(_has_own, ctx))
     if fact.use is SymbolUse.IMPORT and not own:
         yield ctx.finding(fact, Applicability.MANUAL if _annotations(ctx) is None else Applicability.SAFE)
 
@@ -32,6 +32,10 @@ def fix(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit | Import]:
     for annotation in _annotations(ctx) or ():
         yield Edit(ctx.module.span(annotation), "IncomingMessage")
         yield Import("mcp.client", "IncomingMessage")
+
+
+def _has_own(ctx: Context) -> bool:
+    return any(one.use is SymbolUse.BASE and one.key == _BASE for one in ctx.project.of(ctx.file.source.path, Symbol))
 
 
 def _annotations(ctx: Context) -> list[ast.expr] | None:
