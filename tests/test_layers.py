@@ -43,7 +43,7 @@ LAYERS: dict[str, set[str]] = {
     "rewrite.module": {"__version__", "facts", "rewrite.joined", "rewrite.written"},
     "rewrite.joined": set(),
     "rewrite.calls": CUT | {"rewrite.cut"},
-    "rewrite.renames": CUT | {"rewrite.cut", "facts.model", "sdk", "rule"},  # who may ask for a name is the typed wing's to say
+    "rewrite.renames": CUT | {"rewrite.cut", "facts", "sdk", "rule"},  # who may ask for a name is the typed wing's to say
     "rewrite.moves": CUT | {"facts.model", "rewrite.imports", "rewrite.renames", "rule"},
     "rewrite.unwrapped": {"source", "sdk", "rewrite.edits"},
     "rewrite.imported": CUT | {"facts"},  # nearly all of it needs no tree that LibCST has to parse

@@ -50,7 +50,7 @@ def obstacle(project: Project, path: str) -> str:
 
 def is_taken(module: Module, name: str) -> bool:
     """Whether the module's name is another thing's in a file."""
-    bindings = [binding for scope in module.scopes.values() for binding in scope.bindings.get(name, ())]
+    bindings = module.bound.get(name, ())
     return not all(binding.how is How.IMPORTED and binding.target.rpartition(".")[2] == name for binding in bindings)
 
 

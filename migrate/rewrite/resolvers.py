@@ -76,7 +76,7 @@ def plan(question: Question, found: Questions) -> Plan | None:
     for entry in reach.entries:
         if entry.key not in TOOLS or entry.place is None or len(entry.function.decorator_list) != 1 or entry.module is not module:
             return None
-        others = [one for one in found.all if any(other.function is entry.function for other in found.reach(one).entries)]
+        others = [one for one, _ in found.asked_by(entry.function)]
         called = found.is_used_otherwise(entry.function, module, ())
         named = [node for node in module.nodes if isinstance(node, Def) and node.name == entry.function.name]
         if (
