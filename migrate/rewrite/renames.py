@@ -48,6 +48,9 @@ def moved(
         old = move.alias.asname or move.alias.name
         if locals_[move.alias] != old:
             yield from (Edit(span, locals_[move.alias]) for span in uses(old, [move.alias], module, inference))
+    # What the file imports by its new name already is not imported once more.
+    doubled = [move.alias for move in moves if locals_[move.alias] == move.name and _is_there(move, module, inference)]
+    also, moves = [*also, *doubled], [move for move in moves if move.alias not in doubled]
     gone = {move.alias for move in moves if move.module != statement.module}
     homes = {move.module for move in moves if move.alias in gone}
     if gone and len(gone) == len(statement.names) and len(homes) == 1 and not also and not (anew and _is_plain(statement, module)):
@@ -128,9 +131,20 @@ def _local(move: Move, module: Module, inference: Inference, texts: Texts) -> st
     old = move.alias.asname or move.alias.name
     if move.alias.asname is not None or move.name == move.alias.name:
         return old
-    taken = move.name in module.bound or move.name in module.names
+    taken = not _is_there(move, module, inference) and (move.name in module.bound or move.name in module.names)
     package = module.package and old not in module.names
     return old if taken or package or is_shared(old, [move.alias], module, inference, texts) else move.name
+
+
+def _is_there(move: Move, module: Module, inference: Inference) -> bool:
+    """Whether the new name is known to all uses of the old one already: nothing but an import above them gives it, and gives the same."""
+    found = [binding for scope in module.scopes.values() for binding in scope.bindings.get(move.name, ())]
+    statements = [module.parents.get(binding.node) for binding in found]
+    same = all(binding.node is not move.alias and binding.target == f"{move.module}.{move.name}" for binding in found)
+    if not found or not same or not all(isinstance(one, ast.ImportFrom) and _is_plain(one, module) for one in statements):
+        return False
+    end = max(module.span(binding.node).end for binding in found)
+    return all(end < span.start for span in uses(move.alias.asname or move.alias.name, [move.alias], module, inference))
 
 
 def _spelled(name: str, local: str) -> str:

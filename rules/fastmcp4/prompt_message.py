@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 _MESSAGE = "mcp.types.PromptMessage"
 _OWN = frozenset({"fastmcp.prompts.Message", "fastmcp.prompts.base.Message", "fastmcp.prompts.prompt.Message"})
+# Where older releases of `fastmcp` let the name slip out.
+_HOMES = frozenset({"mcp.types", "mcp_types", "fastmcp.prompts", "fastmcp.prompts.base", "fastmcp.prompts.prompt"})
 _WORDS = frozenset({"role", "content"})
 
 
@@ -105,7 +107,7 @@ def _unused(fact: Standalone, tree: Tree, ctx: Context) -> Iterator[Edit]:
 
 def _imports(ctx: Context) -> Iterator[tuple[ast.alias, ast.ImportFrom]]:
     for statement in ctx.module.of(ast.ImportFrom):
-        if isinstance(statement, ast.ImportFrom) and statement.module in ("mcp.types", "mcp_types"):
+        if isinstance(statement, ast.ImportFrom) and statement.module in _HOMES:
             yield from ((alias, statement) for alias in statement.names if alias.name == "PromptMessage")
 
 
