@@ -77,10 +77,11 @@ LAYERS: dict[str, set[str]] = {
     "guide": {"catalog", "facts.model", "project"},
     "selection": {"rule"},
     "bystanders": set(),
+    "aside": set(),
     "accept": TREE | {"facts", "scope", "bystanders", "cells"},
     "needed": TREE | {"facts", "project", "rewrite.imports", "rule", "scope"},
     "engine": CHECK
-    | {"project", "manifests", "catalog", "selection", "accept", "bystanders", "needed", "counterparts", "rewrite", "scope"},
+    | {"aside", "project", "manifests", "catalog", "selection", "accept", "bystanders", "needed", "counterparts", "rewrite", "scope"},
     "pieces": {"source"},
     # What a fix has done, told again with the work of some rules; it is held against what the engine holds it against.
     "series": CHECK | TREE | {"project", "catalog", "accept", "bystanders", "needed", "engine", "pieces"},

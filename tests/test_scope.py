@@ -83,7 +83,7 @@ def test_an_import_that_nothing_looks_up_is_unused(text: str, expected: set[tupl
     "text", ["-" * 50_000 + "a", "(" * 5000 + "a" + ")" * 5000, "a b", "\x00"], ids=["deep", "nested", "no expression", "null"]
 )
 def test_an_annotation_in_quotes_that_cannot_be_read_names_nothing(text: str) -> None:
-    assert names_of(ast.Module([ast.AnnAssign(ast.Name("x"), ast.Constant(text), None, 1)], [])).undefined == frozenset()
+    assert names_of(ast.Module([ast.AnnAssign(ast.Name("x", ast.Store()), ast.Constant(text), None, 1)], [])).undefined == frozenset()
 
 
 def test_the_same_import_twice_in_a_scope_is_doubled() -> None:

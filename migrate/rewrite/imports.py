@@ -111,7 +111,9 @@ def _statement(tree: Tree, imports: Sequence[Found], text: str, module: str, loc
     newline = tree.source.newline
     key = _key(text, module, local)
     top = [
-        (found, _key("from" if found.is_from else "import", found.module, local)) for found in imports if found.guard == PLAIN and found.head
+        (found, _key("from" if found.is_from else "import", found.module, local))
+        for found in imports
+        if found.guard == PLAIN and found.head
     ]
     before = [found for found, other in top if other <= key]
     section = [found for found, other in top if other[0] == key[0]]

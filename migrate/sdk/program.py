@@ -11,18 +11,18 @@ from pathlib import PurePosixPath
 
 from ..facts.gates import COMPAT_MODULE, HANDLER_MODULE
 from ..facts.model import Defined, FileFacts, Ref, Symbol
-from ..facts.syntax import descend
 from ..facts.texts import Texts
-from ..facts.vocabulary import SESSION_CALLS, imports_standalone
+from ..facts.vocabulary import imports_standalone
 from ..source import Span
 from . import majors
 from .api import Api, load
 from .infer import Inference
 from .majors import Line, Major
 from .modules import Module
+from .quiet import Quiet
 from .servers import STANDALONE_CLASSES, Servers, servers
 from .symbols import Symbols, attributes
-from .types import OWN, Function, Known, members
+from .types import Known
 from .vocabulary import FIELDS, STANDALONE, USES
 
 # What a file has to hold to be worth a look, beside an import of the SDK.
@@ -53,7 +53,7 @@ class Program:
         """`near` are the files that can hold values of the SDK, in the order of `files`; no use is looked for in the others.
 
         `packages` are folders with an `__init__.py`, which need not be among the files; `before` has modules that may be the same.
-        `keeps` is whether the code has to run with both releases of the SDK. `read` has such modules, too, and nothing else is taken from it.
+        `keeps` is whether the code has to run with both releases of the SDK. `read` has such modules, too, and nothing else of it counts.
         """
         self.keeps = keeps
         self.files = files
@@ -80,6 +80,7 @@ class Program:
         self.memo: dict[str, object] = {}  # what rules have worked out about the whole program
         self._fields: dict[str, frozenset[str]] = {}
         self.inference = Inference(self)
+        self._quiet = Quiet(self)
         self._mixed: bool = majors.is_mixed(self) if before is None else before._mixed
 
     def symbols(self, path: str) -> tuple[Defined, ...]:
@@ -190,22 +191,10 @@ class Program:
         return self.inference.type(node, module)
 
     def sends_nothing(self, path: str, span: Span) -> bool:
-        """Whether what is called at these bytes, by the name of a request, only runs functions of the project that wait for nothing."""
-        node = self.module_at(path).at(span)
-        called = [*members(self.type(node.func, self.module_at(path)))] if isinstance(node, ast.Call) else []
-        return bool(called) and all(isinstance(one, Function) and self._is_quiet(one.name) for one in called)
-
-    def _is_quiet(self, function: str) -> bool:
-        path, own, qualified = function.partition(OWN)
-        node = self.module_at(path).defined.get(qualified) if own else None
-        if not isinstance(node, ast.FunctionDef):
-            return False
-        spelled = {
-            inner.attr if isinstance(inner, ast.Attribute) else inner.id
-            for inner in descend(node)
-            if isinstance(inner, ast.Attribute | ast.Name)
-        }
-        return spelled.isdisjoint(SESSION_CALLS | {"send_request", "send_notification"})
+        """Whether what is called at these bytes, by the name of a request, only runs functions of the project that send nothing."""
+        module = self.module_at(path)
+        node = module.at(span)
+        return isinstance(node, ast.Call) and self._quiet.call(node, module)
 
     def fields_of(self, path: str) -> frozenset[str]:
         """The attributes that classes of a file define, of those that the SDK has under another name now."""
