@@ -120,6 +120,7 @@ class Project:
         self._kinds: dict[tuple[str, type[Fact]], tuple[Fact, ...]] = {}
         self._spans: dict[tuple[str, type[Fact]], dict[Span, tuple[Fact, ...]]] = {}
         self._said: dict[tuple[str, bytes], bool] = {}
+        self._around: dict[frozenset[str], frozenset[str]] = {}  # functions, and those that are around them
         self._remembered: dict[str, object] = {}
         self._concluded: dict[tuple[object, ...], object] = {}
         self._once: dict[tuple[str, Callable[[FileFacts], object]], object] = {}
@@ -382,10 +383,16 @@ class Project:
 
     def _is_apart(self, file: FileFacts, fact: Fact) -> bool:
         """Whether a fact belongs to another dispatcher of a file than the one that has a boundary."""
-        if not file.boundary or not fact.scope or _is_among(fact.scope, file.beside):
+        if not file.boundary or not fact.scope or self._is_among(fact.scope, file.beside):
             return False
         others = self.of(file.source.path, Dispatcher)
-        return any(other.function and not _is_among(other.function, file.beside) for other in others)
+        return any(other.function and not self._is_among(other.function, file.beside) for other in others)
+
+    def _is_among(self, scope: str, functions: frozenset[str]) -> bool:
+        """Whether a function is one of these, inside of one, or around one."""
+        if functions not in self._around:
+            self._around[functions] = frozenset(above for name in functions for above in _upwards(name))
+        return scope in self._around[functions] or not functions.isdisjoint(_upwards(scope))
 
     # -- linking ------------------------------------------------------------
     def _near_sdk(self) -> list[str]:
@@ -623,8 +630,10 @@ def _unique(facts: Iterable[Fact]) -> Iterator[Fact]:
             yield fact
 
 
-def _is_among(scope: str, functions: Iterable[str]) -> bool:
-    return any(f"{scope}.".startswith(f"{name}.") or f"{name}.".startswith(f"{scope}.") for name in functions)
+def _upwards(dotted: str) -> Iterator[str]:
+    while dotted:
+        yield dotted
+        dotted = dotted.rpartition(".")[0]
 
 
 def _is_dual_by_hand(file: FileFacts) -> bool:
