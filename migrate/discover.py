@@ -144,42 +144,45 @@ def leads_out(location: str, root: str) -> bool:
     return not root or not found.startswith(disk.real(root).rstrip(os.sep) + os.sep)
 
 
-Homes = dict[str, "tuple[str, frozenset[str]] | None"]
-"""By folder: the innermost one around it where packages are installed, and the names that these have there."""
+Homes = dict[str, "tuple[tuple[str, dict[str, str]], ...]"]
+"""By folder: those around it where packages are installed, the innermost first, with what was installed there, and with what."""
 
 
 def package_of(path: str, root: str, homes: Homes) -> str:
-    """The package that a file (a path from `root`) is installed with: the folder, or the module, that a RECORD names; "" for other files.
+    """The package that a file (a path from `root`) was installed with, as the folder of its RECORD; "" for other files.
 
-    `homes` keeps what was found out of each folder.
+    A file is meant by its whole path: wheels bring `tests` or `src` along, and a project has folders of these names beside what is
+    installed, or in the same folder. `homes` keeps what was found out of each folder.
     """
-    home = _home(path.rpartition("/")[0], root, homes)
-    if home is None:
-        return ""
-    folder, names = home
-    length = len(folder) + 1 if folder else 0
-    name = path[length:].partition("/")[0]
-    return path[:length] + name if name in names else ""
+    for folder, recorded in _homes(path.rpartition("/")[0], root, homes):
+        inside = path[len(folder) + 1 :] if folder else path
+        if inside in recorded:
+            return recorded[inside]
+    return ""
 
 
-def _home(folder: str, root: str, homes: Homes) -> tuple[str, frozenset[str]] | None:
+def _homes(folder: str, root: str, homes: Homes) -> tuple[tuple[str, dict[str, str]], ...]:
     if folder not in homes:
         location = os.path.join(root, folder)
         try:
             found = [name for name in disk.names(location) if name.endswith(".dist-info")]
         except OSError:
             found = []
-        outer = _home(folder.rpartition("/")[0], root, homes) if folder else None
-        names = frozenset(name for info in found for name in _recorded(os.path.join(location, info, "RECORD")))
-        homes[folder] = (folder, names) if names else outer
+        recorded = {path: f"{folder}/{info}" for info in found for path in _recorded(os.path.join(location, info, "RECORD"))}
+        outer = _homes(folder.rpartition("/")[0], root, homes) if folder else ()
+        homes[folder] = ((folder, recorded), *outer) if recorded else outer
     return homes[folder]
 
 
 def _recorded(location: str) -> Iterator[str]:
-    """The first part of each path that was installed; nothing where that is not told."""
+    """The modules that were installed, as paths from the folder; nothing where that is not told."""
     data = read(File(location, location)) if disk.is_file(location) else b""
     if not isinstance(data, Unreadable):
-        yield from {line.lstrip('"').split(",")[0].split("/")[0] for line in data.decode("utf-8", "replace").splitlines()} - {"", ".."}
+        for line in data.decode("utf-8-sig", "replace").splitlines():
+            path = line[1:].partition('"')[0] if line.startswith('"') else line.partition(",")[0]
+            path = path.replace("\\", "/").removeprefix("./")  # the wheels of some tools of Windows
+            if path.endswith(SUFFIXES):
+                yield path
 
 
 def above(path: str, wanted: Callable[[str], bool], ends: frozenset[str]) -> Iterator[tuple[str, list[str]]]:

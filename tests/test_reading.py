@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -239,41 +240,64 @@ BESIDE = {
     "env/kit/rows.py": "ROWS = 1\n",
     "env/kit/much.py": "LIMIT = 1\n",
 }
+KIT = "kit/__init__.py,sha256=x,9\nkit/much.py,,\nkit/rows.py,,\n"
 
 
 @pytest.mark.parametrize(
     ("more", "read_too"),
     [
         ({}, ["__init__.py", "much.py", "rows.py"]),  # somebody's folder
-        ({"env/kit-1.0.dist-info/RECORD": "kit/__init__.py,sha256=x,9\nkit/rows.py,,\n../bin/kit,,\n"}, []),
-        ({"env/kit-1.0.dist-info/RECORD": '"kit/a, b.py",,\n'}, []),
+        ({"env/kit-1.0.dist-info/RECORD": KIT + "../bin/kit,,\n"}, []),
+        ({"env/kit-1.0.dist-info/RECORD": "\ufeff" + KIT.replace("\n", "\r\n")}, []),
+        ({"env/kit-1.0.dist-info/RECORD": "".join(f'"{line.partition(",")[0]}",,\n' for line in KIT.splitlines())}, []),
+        ({"env/kit-1.0.dist-info/RECORD": KIT.replace("/", "\\")}, []),
         # What lies beside packages, as in the folder of a function of Lambda, is the project's own.
         ({"env/other-1.0.dist-info/RECORD": "other.py,,\n"}, ["__init__.py", "much.py", "rows.py"]),
+        # So is what lies in a folder that a package has put something into as well.
+        ({"env/other-1.0.dist-info/RECORD": "kit/other.py,,\n"}, ["__init__.py", "much.py", "rows.py"]),
         ({"env/kit-1.0.dist-info/METADATA": "Name: kit\n"}, ["__init__.py", "much.py", "rows.py"]),
-        ({"kit-1.0.dist-info/RECORD": "env/kit/rows.py,,\n"}, []),
+        ({"env/kit-1.0.dist-info/RECORD/kit.py": KIT}, ["__init__.py", "much.py", "rows.py"]),
+        ({"env/kit-1.0.dist-info/RECORD": "/abs/kit/rows.py,,\n../env/kit/rows.py,,\n\n,,\n\"\n\0\n"}, ["__init__.py", "much.py", "rows.py"]),
+        # What an installation for development records leads to the project's code, and is none of it.
+        ({"env/kit-1.0.dist-info/RECORD": "__editable__.kit-1.0.pth,,\n__editable___kit_finder.py,,\n"}, ["__init__.py", "much.py", "rows.py"]),
+        ({"kit-1.0.dist-info/RECORD": "env/" + KIT.replace("\n", "\nenv/")}, []),
+        # A package inside of a package brings its own record.
+        ({"env/kit-1.0.dist-info/RECORD": KIT, "env/kit/six-1.0.dist-info/RECORD": "six.py,,\n"}, []),
         # It has a server of its own, which is looked at as a whole; the project's is not followed into it.
         (
             {
-                "env/kit-1.0.dist-info/RECORD": "kit/rows.py,,\n",
+                "env/kit-1.0.dist-info/RECORD": f"{KIT}kit/serve.py,,\n",
                 "env/kit/serve.py": SERVER.format(module="kit", name="ROWS", use="ROWS"),
             },
             ["__init__.py", "much.py", "rows.py", "serve.py"],
         ),
+        # So has what was installed together with it.
+        (
+            {
+                "env/kit-1.0.dist-info/RECORD": f"{KIT}kitserve.py,,\n",
+                "env/kitserve.py": SERVER.format(module="kit", name="ROWS", use="ROWS"),
+            },
+            ["../kitserve.py", "__init__.py", "much.py", "rows.py"],
+        ),
         # One common word is none of the protocol's.
         (
             {
-                "env/kit-1.0.dist-info/RECORD": "kit/rows.py,,\n",
+                "env/kit-1.0.dist-info/RECORD": f"{KIT}kit/console.py,,\n",
                 "env/kit/console.py": 'def send(x):\n    return {"jsonrpc": "2.0", "x": x}\n',
             },
             ["console.py"],
         ),
     ],
-    ids=["none", "installed", "quoted", "beside another", "without a record", "around", "with a server", "with a word"],
-)
+    ids=[
+        "none", "installed", "from Windows", "quoted", "with backslashes", "beside another", "among another's", "without a record",
+        "a folder", "elsewhere", "editable", "around", "with another inside", "with a server", "together with a server", "with a word",
+    ],
+)  # fmt: skip
 def test_code_is_not_followed_into_packages_that_are_installed_in_the_tree(tmp_path, more, read_too):
     for name, text in {**BESIDE, **more}.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).write_text(text)
+        (tmp_path / name).write_bytes(text.encode())
     read = gather(tmp_path)
-    assert sorted(path for path in read.project.files) == sorted(["server.py", *(f"env/kit/{name}" for name in read_too)])
+    own = {os.path.normpath(f"env/kit/{name}").replace(os.sep, "/") for name in read_too}
+    assert {*read.project.files} == {"server.py", *own}
     assert read.checked == sum(name.endswith(".py") for name in (*BESIDE, *more))

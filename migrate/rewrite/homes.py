@@ -28,11 +28,12 @@ def find(project: Project, users: Iterable[str], file_name: str) -> dict[str, st
         else:
             groups.setdefault(_top(path, packages), []).append(path)
     # Tests use what the server has.
-    of_servers = {top: _root(project, paths[0]) for top, paths in groups.items()}
+    asking = _asking(project) if tests else frozenset()
+    of_servers = {top: _root(paths[0], asking) for top, paths in groups.items()}
     if not groups:
-        of_servers = {_folder(path): _root(project, path) for path in there if not is_test(path)}
+        of_servers = {_folder(path): _root(path, asking) for path in there if not is_test(path)}
     for path in tests:
-        groups.setdefault(_of_server(_root(project, path), of_servers) or _folder(path), []).append(path)
+        groups.setdefault(_of_server(_root(path, asking), of_servers) or _folder(path), []).append(path)
     homes: dict[str, str] = {}
     for top, paths in groups.items():
         held = [path for path in there if _folder(path) == top or (top in packages and PurePosixPath(top) in PurePosixPath(path).parents)]
@@ -49,7 +50,7 @@ def obstacle(project: Project, path: str) -> str:
 
 def is_taken(module: Module, name: str) -> bool:
     """Whether the module's name is another thing's in a file."""
-    bindings = [binding for scope in module.scopes.values() for binding in scope.bindings.get(name, ())]
+    bindings = module.bound.get(name, ())
     return not all(binding.how is How.IMPORTED and binding.target.rpartition(".")[2] == name for binding in bindings)
 
 
@@ -100,14 +101,18 @@ def _lies_in(folder: str, above: str) -> bool:
     return above == "." or PurePosixPath(above) in PurePosixPath(folder).parents
 
 
-def _root(project: Project, path: str) -> str:
-    """The innermost folder around a file with a file that says what is installed."""
-    folders = {
-        _folder(one)
-        for one, file in project.manifests.items()
+def _asking(project: Project) -> frozenset[str]:
+    """The folders of files that say what is installed."""
+    return frozenset(
+        _folder(path)
+        for path, file in project.manifests.items()
         if any(isinstance(fact, Requirement) and fact.place is not Place.COMMAND for fact in file.facts)
-    }
-    return next((str(above) for above in PurePosixPath(path).parents if str(above) in folders), ".")
+    )
+
+
+def _root(path: str, asking: Collection[str]) -> str:
+    """The innermost of these folders around a file."""
+    return next((str(above) for above in PurePosixPath(path).parents if str(above) in asking), ".")
 
 
 def _written(project: Project, file_name: str) -> list[str]:

@@ -11,17 +11,18 @@ from pathlib import PurePosixPath
 
 from ..facts.gates import COMPAT_MODULE, HANDLER_MODULE
 from ..facts.model import Defined, FileFacts, Ref, Symbol
-from ..facts.syntax import descend
-from ..facts.vocabulary import SESSION_CALLS, imports_standalone
+from ..facts.texts import Texts
+from ..facts.vocabulary import imports_standalone
 from ..source import Span
 from . import majors
 from .api import Api, load
 from .infer import Inference
 from .majors import Line, Major
 from .modules import Module
-from .servers import STANDALONE_CLASSES, Server, servers
+from .quiet import Quiet
+from .servers import STANDALONE_CLASSES, Servers, servers
 from .symbols import Symbols, attributes
-from .types import OWN, Function, Known, members
+from .types import Known
 from .vocabulary import FIELDS, STANDALONE, USES
 
 # What a file has to hold to be worth a look, beside an import of the SDK.
@@ -40,6 +41,7 @@ class Program:
     def __init__(
         self,
         files: Mapping[str, FileFacts],
+        texts: Texts,
         find: Callable[[str, str], FileFacts | None],
         near: Collection[str],
         packages: Collection[str] = (),
@@ -51,10 +53,11 @@ class Program:
         """`near` are the files that can hold values of the SDK, in the order of `files`; no use is looked for in the others.
 
         `packages` are folders with an `__init__.py`, which need not be among the files; `before` has modules that may be the same.
-        `keeps` is whether the code has to run with both releases of the SDK. `read` has such modules, too, and nothing else is taken from it.
+        `keeps` is whether the code has to run with both releases of the SDK. `read` has such modules, too, and nothing else of it counts.
         """
         self.keeps = keeps
         self.files = files
+        self.texts = texts
         self.near = {path: files[path] for path in near}
         self.packages = packages
         # What `fastmcp` defines takes 14 ms to read, twice as long as what the SDK does: projects without it do not read it.
@@ -72,10 +75,12 @@ class Program:
         self._majors: dict[str, Major] = {} if before is None else dict(before.majors)
         self._folders: dict[str, Major] = {}
         self._symbols: dict[str, tuple[Defined, ...]] = {}
+        self._callers: dict[str, tuple[tuple[Module, ast.Call], ...]] = {}
         self._newer: dict[str, frozenset[ast.AST]] = {}
         self.memo: dict[str, object] = {}  # what rules have worked out about the whole program
         self._fields: dict[str, frozenset[str]] = {}
         self.inference = Inference(self)
+        self._quiet = Quiet(self)
         self._mixed: bool = majors.is_mixed(self) if before is None else before._mixed
 
     def symbols(self, path: str) -> tuple[Defined, ...]:
@@ -95,12 +100,12 @@ class Program:
                 yield from (one for one in found if (sdk if isinstance(one, Symbol) else standalone))
 
     @cached_property
-    def servers(self) -> list[Server]:
+    def servers(self) -> Servers:
         """The FastMCP servers, with what is done with each."""
         return servers(self, {path: self.symbols(path) for path in self.near})
 
     @cached_property
-    def standalone_servers(self) -> list[Server]:
+    def standalone_servers(self) -> Servers:
         """The servers of the package `fastmcp`, with what is done with each."""
         return servers(self, {path: self.symbols(path) for path in self.near}, STANDALONE_CLASSES)
 
@@ -186,22 +191,10 @@ class Program:
         return self.inference.type(node, module)
 
     def sends_nothing(self, path: str, span: Span) -> bool:
-        """Whether what is called at these bytes, by the name of a request, only runs functions of the project that wait for nothing."""
-        node = self.module_at(path).at(span)
-        called = [*members(self.type(node.func, self.module_at(path)))] if isinstance(node, ast.Call) else []
-        return bool(called) and all(isinstance(one, Function) and self._is_quiet(one.name) for one in called)
-
-    def _is_quiet(self, function: str) -> bool:
-        path, own, qualified = function.partition(OWN)
-        node = self.module_at(path).defined.get(qualified) if own else None
-        if not isinstance(node, ast.FunctionDef):
-            return False
-        spelled = {
-            inner.attr if isinstance(inner, ast.Attribute) else inner.id
-            for inner in descend(node)
-            if isinstance(inner, ast.Attribute | ast.Name)
-        }
-        return spelled.isdisjoint(SESSION_CALLS | {"send_request", "send_notification"})
+        """Whether what is called at these bytes, by the name of a request, only runs functions of the project that send nothing."""
+        module = self.module_at(path)
+        node = module.at(span)
+        return isinstance(node, ast.Call) and self._quiet.call(node, module)
 
     def fields_of(self, path: str) -> frozenset[str]:
         """The attributes that classes of a file define, of those that the SDK has under another name now."""
@@ -263,20 +256,16 @@ class Program:
 
     def is_shared(self, name: str, module: Module) -> bool:
         """Whether another file may take a name from a module: it says the name, and imports something of the module's name."""
-        own = module.name.rpartition(".")[2]
-        return any(
-            own in target.split(".")
-            for path, file in self.files.items()
-            if path != module.path and name.encode() in file.source.utf8
-            for target in (*file.imports.values(), *file.stars, *file.hidden)
-        )
+        word = name.encode()
+        likely = self.texts.importing_like(module.name.rpartition(".")[2])
+        return any(path != module.path and word in self.files[path].source.utf8 for path in likely)
 
     def callers(self, name: str) -> Iterator[tuple[Module, ast.Call]]:
         """All calls of the project by the last part of what is called; none for a name that half the project calls something by."""
-        for path in self._mentioning(name):
-            module = self.module_at(path)
-            for call in module.calls.get(name, ()):
-                yield module, call
+        if name not in self._callers:
+            modules = map(self.module_at, self._mentioning(name))
+            self._callers[name] = tuple((module, call) for module in modules for call in module.calls.get(name, ()))
+        yield from self._callers[name]
 
     def _mentioning(self, name: str) -> list[str]:
         """The files that may hold such calls. Each call has its function looked up, so that `run` or `get` would cost minutes."""

@@ -98,11 +98,10 @@ def _unused(fact: Standalone, tree: Tree, ctx: Context) -> Iterator[Edit]:
     if not prompts or prompts[-1] != fact:
         return
     lost = {span for one in prompts for span, _ in _renamed(one, ctx)}
-    others = [file for path, file in ctx.project.files.items() if path != ctx.file.source.path]
     for alias, statement in _imports(ctx):
         name = alias.asname or alias.name
         uses = {*renames.uses(name, [alias], ctx.module, ctx.sdk.inference)}
-        if uses and uses <= lost and not renames.is_shared(name, [alias], ctx.module, ctx.sdk.inference, others):
+        if uses and uses <= lost and not renames.is_shared(name, [alias], ctx.module, ctx.sdk.inference, ctx.project.texts):
             yield from renames.taken_out(statement, {alias}, tree, ctx.module)
 
 

@@ -259,10 +259,7 @@ def _shape(node: ast.Name, ctx: Context) -> bool | None:
 
 def _uses(name: str, statement: ast.Assign, ctx: Context) -> Iterator[ast.Name]:
     module = ctx.module
-    scope = module.scope(statement)
-    for node in module.nodes:
-        if not (isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load)) or module.scope(node) is not scope:
-            continue
+    for node in module.reads(name, module.scope(statement)):
         bindings = ctx.sdk.inference.bindings(name, node, module)
         if any(binding.how is How.VALUE and binding.node is statement for binding in bindings):
             yield node
