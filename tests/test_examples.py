@@ -197,7 +197,7 @@ def test_an_import_that_is_only_shown_and_that_nothing_replaces_is_left_to_a_hum
     (here / "a.md").write_text(text)
     told = run(capsys, "check", "a.md")[1]
     assert "by hand: the example only shows the import: say what it is to show now" in told
-    said = run(capsys, "fix", "--docs", "a.md")[2]
+    said = run(capsys, "fix", "--docs", "--diff", "a.md")[2]
     assert "not fixed: MCP601 in line 3: the example only shows the import" in said
     assert (here / "a.md").read_text() == text
 
