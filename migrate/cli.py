@@ -771,7 +771,7 @@ def _summary(plan: _Plan, left: Sifted, report: Report, also: list[str], *, woul
     run, fixed = plan.made.run, plan.made.fixed
     names = {entry.id: entry.name for entry in run.catalog.entries}
     applied = {run.show(path): rules for path, rules in fixed.applied.items()}
-    gone = len(run.within(run.check(plan.made.before)).findings) - len(left.findings)
+    gone = run.number(plan.made.before) - len(left.findings)
     return text.fixes(
         applied,
         map(run.show, fixed.created),

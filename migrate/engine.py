@@ -13,7 +13,7 @@ from difflib import SequenceMatcher
 from functools import cache, cached_property, partial
 from typing import NamedTuple, NoReturn
 
-from . import counterparts, needed, selection
+from . import aside, counterparts, needed, selection
 from .accept import Acceptance
 from .bystanders import Bystanders
 from .catalog import Catalog
@@ -31,6 +31,8 @@ from .source import Source, Span
 
 # Wiring, deleting and importing need two or three; ten means that two fixes undo each other.
 MAX_ROUNDS = 10
+# Characters of text below which other processes are not worth it: 0.2 s of work for each 20,000.
+_FEW = 60_000
 _FIRST_RUN_ONLY = "`fix --unsafe-fixes` writes it in a first run only, for it goes by what this run has moved"
 
 
@@ -270,6 +272,15 @@ class _Group:
     files: tuple[NewFile, ...] = ()
 
 
+class _Attempt(NamedTuple):
+    """What can be done to one file in a round: its new self, what was accepted, what was not, and the new files that any of it wants."""
+
+    file: FileFacts
+    accepted: list[_Group]
+    dropped: list[Dropped]
+    files: tuple[NewFile, ...]
+
+
 @dataclass
 class _Imports:
     """Tells which fixes of a file would need a name that means something else there."""
@@ -398,7 +409,9 @@ class _Fixing:
         if missed and self._touched():
             # A later run takes the code for what it is by then, and knows nothing of the release that it was written for.
             later = self.project.anew()
-            there = {_line(one, later) for one in self.find(later) if one.applicability is Applicability.UNSAFE}
+            paths = {one.path for one in missed}
+            found_later = self.find(later, within=lambda project: {path: one for path, one in _all_files(project).items() if path in paths})
+            there = {_line(one, later) for one in found_later if one.applicability is Applicability.UNSAFE}
             missed = {one for one in missed if _line(one, self.project) not in there}
         else:
             missed = set()
@@ -503,23 +516,59 @@ class _Fixing:
                 by_path[finding.path].append(finding)
         changed: dict[str, Counter[str]] = {}
         read_anew: list[FileFacts] = []
-        for path, findings in by_path.items():
+        wanted = {path: self.may_fix(self.project.files[path].source, findings) for path, findings in by_path.items()}
+        for path, attempt in self._attempts(wanted):
             file = self.project.files[path]
-            open_findings = self.may_fix(file.source, findings)
-            self.tried.update(open_findings)
-            if groups := self._groups_of(file, sorted(open_findings, key=self._is_late)):
-                new, accepted = self._best(file, groups)
-                if accepted:
-                    changed[path] = Counter(group.finding.rule for group in accepted if group.finding is not None)
-                    fixed |= {group.finding for group in accepted if group.finding is not None}
-                    self._keep_step(file, accepted, new)
-                    read_anew += [new, *self._create(path, accepted)]
-                    self.applied[path] += changed[path]
+            self.tried.update(wanted[path])
+            self.dropped += attempt.dropped
+            if attempt.accepted:
+                new, accepted = attempt.file, attempt.accepted
+                changed[path] = Counter(group.finding.rule for group in accepted if group.finding is not None)
+                fixed |= {group.finding for group in accepted if group.finding is not None}
+                self._keep_step(file, accepted, new)
+                read_anew += [new, *self._create(path, accepted)]
+                self.applied[path] += changed[path]
         before = self.project
         if read_anew:
             self.project = self.project.replace(read_anew)
             self._keep(findings_of_all, fixed, before)
         return changed
+
+    def _attempts(self, wanted: Mapping[str, list[Finding]]) -> Iterator[tuple[str, _Attempt]]:
+        """What becomes of each file, one after the other: whoever asks for the next one has made the new files of the one before."""
+        paths = [*wanted]
+        made: dict[int, _Attempt | None] = {}
+        many = aside.processes() if sum(len(self.project.files[path].source.text) for path in paths) > _FEW else 1
+        if many > 1 and len(paths) > 1:
+            # The largest first, so that none of the processes has to wait for long.
+            order = sorted(range(len(paths)), key=lambda number: -len(self.project.files[paths[number]].source.text))
+            made = aside.share(lambda number: self._tried_aside(paths[number], wanted[paths[number]]), order, many)
+        for number, path in enumerate(paths):
+            attempt = made.get(number)
+            # What new files hold is agreed upon file by file.
+            if attempt is None or any(self.written.get(new.path, new.text) != new.text for new in attempt.files):
+                attempt = self._attempt(path, wanted[path])
+            yield path, attempt
+
+    def _tried_aside(self, path: str, findings: list[Finding]) -> _Attempt | None:
+        """The same before any file of this round is made; None where there is something to tell on the way."""
+        told: list[InternalError] = []
+        tell, self.on_error = self.on_error, told.append
+        try:
+            attempt = self._attempt(path, findings)
+        finally:
+            self.on_error = tell
+        return None if told else attempt
+
+    def _attempt(self, path: str, findings: list[Finding]) -> _Attempt:
+        file, before, self.dropped = self.project.files[path], self.dropped, []
+        try:
+            new, accepted = file, list[_Group]()
+            if groups := self._groups_of(file, sorted(findings, key=self._is_late)):
+                new, accepted = self._best(file, groups)
+            return _Attempt(new, accepted, self.dropped, tuple(_files(groups)))
+        finally:
+            self.dropped = before
 
     def _keep_step(self, before: FileFacts, groups: Iterable[_Group], after: FileFacts) -> None:
         made = (Made(group.finding.rule if group.finding is not None else "", group.edits, group.imports) for group in groups)

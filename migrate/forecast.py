@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -29,6 +30,7 @@ def foretold(findings: Sequence[Finding], project: Project, find: Find, entries:
     apart = frozenset(entry.id for entry in entries.values() if entry.is_of_sdk)
     with_fix = _left(project, made, find, apart) if made else None
     with_all = _left(project, wirings, find, apart) if blocked else None
+    nearest = _Nearest(blocked)
 
     def told(finding: Finding) -> Finding:
         if finding.fact is None or isinstance(finding.fact, Dispatcher) or finding.applicability is _SAFE or finding.rule in apart:
@@ -36,7 +38,7 @@ def foretold(findings: Sequence[Finding], project: Project, find: Find, entries:
         if with_fix is not None and _identity(finding) not in with_fix:
             return replace(finding, applicability=_SAFE, hint=_done(entries[finding.rule].hints))
         if with_all is not None and _identity(finding) not in with_all:
-            return replace(finding, hint=_waits(finding, blocked, project, entries))
+            return replace(finding, hint=_waits(finding, nearest.of(finding), project, entries))
         return finding
 
     return [told(finding) for finding in findings]
@@ -65,9 +67,29 @@ def _done(hints: Mapping[str, str]) -> str:
     return hints.get("safe", hints["bounded"])
 
 
-def _waits(finding: Finding, blocked: Iterable[Finding], project: Project, entries: Mapping[str, Entry]) -> str:
+class _Nearest:
+    """The wirings that a human has to do, by where they are: thousands of findings may wait for hundreds of these."""
+
+    def __init__(self, wirings: Iterable[Finding]) -> None:
+        self._all = [*wirings]
+        self._inside: defaultdict[str, list[int]] = defaultdict(list)
+        for number in sorted(range(len(self._all)), key=lambda one: self._all[one].span.start):
+            self._inside[""].append(number)
+            self._inside[self._all[number].path].append(number)
+        self._starts = {path: [self._all[number].span.start for number in numbers] for path, numbers in self._inside.items()}
+
+    def of(self, finding: Finding) -> Finding:
+        """The wiring nearest to a finding: one of its file, if there is one, and the first of those that are equally near."""
+        path, place = finding.path if finding.path in self._inside else "", finding.span.start
+        starts, numbers = self._starts[path], self._inside[path]
+        behind = bisect_right(starts, place)
+        before = bisect_left(starts, starts[behind - 1]) if behind else behind
+        near = [one for one in (before, behind) if one < len(starts)]
+        return self._all[min((abs(starts[one] - place), numbers[one]) for one in near)[1]]
+
+
+def _waits(finding: Finding, wiring: Finding, project: Project, entries: Mapping[str, Entry]) -> str:
     """Which wiring a finding waits for: the one of its own file, if there is one."""
-    wiring = min(blocked, key=lambda one: (one.path != finding.path, abs(one.span.start - finding.span.start)))
     line = project.files[wiring.path].source.position(wiring.span.start).line
     place = f"line {line}" if wiring.path == finding.path else f"{wiring.path}:{line}"
     return entries[finding.rule].hints["blocked"].format(rule=wiring.rule, place=place)

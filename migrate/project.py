@@ -50,10 +50,11 @@ from .facts.model import (
     Version,
     VersionUse,
 )
+from .facts.texts import Texts
 from .facts.walk import is_word
 from .manifests.inside import inside
 from .sdk.program import Program
-from .source import Source, is_test
+from .source import Source, Span, is_test
 
 F = TypeVar("F", bound=Fact)
 T = TypeVar("T")
@@ -117,11 +118,14 @@ class Project:
         self.packages = packages
         self.manifests = manifests or {}
         self._kinds: dict[tuple[str, type[Fact]], tuple[Fact, ...]] = {}
+        self._spans: dict[tuple[str, type[Fact]], dict[Span, tuple[Fact, ...]]] = {}
         self._said: dict[tuple[str, bytes], bool] = {}
+        self._around: dict[frozenset[str], frozenset[str]] = {}  # functions, and those that are around them
         self._remembered: dict[str, object] = {}
         self._concluded: dict[tuple[object, ...], object] = {}
         self._once: dict[tuple[str, Callable[[FileFacts], object]], object] = {}
         self._modules = _index(files.values())
+        self._nearest: dict[str, dict[tuple[str, ...], FileFacts]] = {}
         self._imported = {path: tuple(self._imports(file)) for path, file in files.items()}
         # Django finds middleware by a text in its settings, which need not be read.
         if beyond := [path for path, file in files.items() if _is_django_gate(file)]:
@@ -132,10 +136,11 @@ class Project:
         for path, targets in self._imported.items():
             for target in targets:
                 self._importers[target].append(path)
+        self.texts = Texts(files)
         self.files = self._linked(files)
         # The types of expressions cost more than all other facts: only a project that imports the SDK has them asked for.
         near = self._near_sdk()
-        self.sdk = Program(self.files, self.module, near, packages, before, keeps=keeps, read=read) if near else None
+        self.sdk = Program(self.files, self.texts, self.module, near, packages, before, keeps=keeps, read=read) if near else None
         if self.sdk is not None:
             symbols = {path: self.sdk.symbols(path) for path in near if not is_boundary_module(self.files[path].source)}
             self.files = {
@@ -225,8 +230,11 @@ class Project:
         found = self._modules.get(name, ())
         if len(found) < 2:
             return found[0] if found else None
+        # Hundreds of files may be called `server`, and be asked for by all that import one: the folders lead to the nearest.
+        if name not in self._nearest:
+            self._nearest[name] = _by_folder(found)
         parts = PurePosixPath(importer).parts
-        return max(found, key=lambda file: _shared(parts, PurePosixPath(file.source.path).parts))
+        return next(near for end in range(len(parts), -1, -1) if (near := self._nearest[name].get(parts[:end])) is not None)
 
     def resolve(self, value: Value, importer: str) -> Value | None:
         """Text, number or collection behind a value; None where a reference leads out of the project."""
@@ -294,11 +302,24 @@ class Project:
             self._kinds[path, kind] = tuple(fact for fact in self.files[path].facts if isinstance(fact, kind))
         return self._kinds[path, kind]  # type: ignore[return-value]
 
+    def at(self, path: str, kind: type[F], span: Span) -> tuple[F, ...]:
+        """The facts of one kind at exactly these bytes of a file."""
+        if (path, kind) not in self._spans:
+            found: dict[Span, tuple[Fact, ...]] = {}
+            for fact in self.of(path, kind):
+                found[fact.span] = (*found.get(fact.span, ()), fact)
+            self._spans[path, kind] = found
+        return self._spans[path, kind].get(span, ())  # type: ignore[return-value]
+
     def says(self, path: str, word: bytes) -> bool:
         """Whether the text of a file contains a word; searched for once."""
         if (path, word) not in self._said:
             self._said[path, word] = word in self.files[path].source.utf8
         return self._said[path, word]
+
+    def saying(self, word: bytes) -> tuple[str, ...]:
+        """The paths of the files whose text contains a word; searched for once."""
+        return self.texts.saying(word)
 
     def once(self, path: str, find: Callable[[FileFacts], T]) -> T:
         """What can be found out from the facts of one file, whatever stands behind boundaries; projects that differ in these share it."""
@@ -317,6 +338,14 @@ class Project:
         if question not in self._concluded:
             self._concluded[question] = answer()
         return self._concluded[question]  # type: ignore[return-value]
+
+    def place(self, path: str) -> int:
+        """The place of a file in the order of all."""
+        return self._places[path]
+
+    @cached_property
+    def _places(self) -> dict[str, int]:
+        return {path: number for number, path in enumerate(self.files)}
 
     @cached_property
     def folders(self) -> frozenset[str]:
@@ -354,10 +383,16 @@ class Project:
 
     def _is_apart(self, file: FileFacts, fact: Fact) -> bool:
         """Whether a fact belongs to another dispatcher of a file than the one that has a boundary."""
-        if not file.boundary or not fact.scope or _is_among(fact.scope, file.beside):
+        if not file.boundary or not fact.scope or self._is_among(fact.scope, file.beside):
             return False
         others = self.of(file.source.path, Dispatcher)
-        return any(other.function and not _is_among(other.function, file.beside) for other in others)
+        return any(other.function and not self._is_among(other.function, file.beside) for other in others)
+
+    def _is_among(self, scope: str, functions: frozenset[str]) -> bool:
+        """Whether a function is one of these, inside of one, or around one."""
+        if functions not in self._around:
+            self._around[functions] = frozenset(above for name in functions for above in _upwards(name))
+        return scope in self._around[functions] or not functions.isdisjoint(_upwards(scope))
 
     # -- linking ------------------------------------------------------------
     def _near_sdk(self) -> list[str]:
@@ -576,13 +611,14 @@ def _index(files: Iterable[FileFacts]) -> dict[str, list[FileFacts]]:
     return index
 
 
-def _shared(one: tuple[str, ...], other: tuple[str, ...]) -> int:
-    count = 0
-    for left, right in zip(one, other, strict=False):
-        if left != right:
-            break
-        count += 1
-    return count
+def _by_folder(files: Iterable[FileFacts]) -> dict[tuple[str, ...], FileFacts]:
+    """The first of some files in each folder, however deep below it, by the parts of the folder's path."""
+    found: dict[tuple[str, ...], FileFacts] = {}
+    for file in files:
+        parts = PurePosixPath(file.source.path).parts
+        for end in range(len(parts) + 1):
+            found.setdefault(parts[:end], file)
+    return found
 
 
 def _unique(facts: Iterable[Fact]) -> Iterator[Fact]:
@@ -594,8 +630,10 @@ def _unique(facts: Iterable[Fact]) -> Iterator[Fact]:
             yield fact
 
 
-def _is_among(scope: str, functions: Iterable[str]) -> bool:
-    return any(f"{scope}.".startswith(f"{name}.") or f"{name}.".startswith(f"{scope}.") for name in functions)
+def _upwards(dotted: str) -> Iterator[str]:
+    while dotted:
+        yield dotted
+        dotted = dotted.rpartition(".")[0]
 
 
 def _is_dual_by_hand(file: FileFacts) -> bool:

@@ -138,6 +138,10 @@ class Run:
             findings = self._without_deleted(findings, read)
         return sifted._replace(findings=findings)
 
+    def number(self, read: Reading) -> int:
+        """How many findings there are in the files that a run may write: as many as `check` has, which may run a whole fix to tell more."""
+        return len(self.within(self._sifted(read, [*self.found(read.project), *examples.findings(self, read)])).findings)
+
     def fix(self, read: Reading, *, unsafe: bool) -> Fixed:
         """What `fix` would make of what was read. A file from standard input stays alone: no other is written for it."""
         return engine.fix(

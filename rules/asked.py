@@ -5,6 +5,7 @@ from __future__ import annotations
 from ..facts.gates import QUESTION_MODULE
 from ..facts.model import Call, Opening, Standalone, Symbol, SymbolUse
 from ..rule import Context
+from ..source import Span
 
 _SESSION = "mcp.server.session.ServerSession."
 # What rules of the pack `fastmcp4` tell of, wherever it stands.
@@ -31,26 +32,30 @@ def is_told(fact: Call | Opening, ctx: Context) -> bool:
 
     known = questions.questions(ctx.project)
     if isinstance(fact, Opening):
-        verdicts = (rounds.verdict(question, ctx.project) for question in known.all)
-        openings = (opening for verdict in verdicts for opening in verdict.openings)
-        return any(one.module.path == ctx.file.source.path and one.module.span(one.handler) == fact.span for one in openings)
+
+        def found() -> frozenset[tuple[str, Span]]:
+            verdicts = (rounds.verdict(question, ctx.project) for question in known.all)
+            openings = (opening for verdict in verdicts for opening in verdict.openings)
+            return frozenset((one.module.path, one.module.span(one.handler)) for one in openings)
+
+        return (ctx.file.source.path, fact.span) in ctx.project.remember("handlers that let actions go on", found)
     # What `fix` has written asks whichever client can be asked.
     if ctx.file.source.path.rpartition("/")[2] == QUESTION_MODULE or fact.receiver.startswith(f"{rounds.NAME}.asker("):
         return True
-    symbols = (other for other in ctx.project.of(ctx.file.source.path, Symbol) if other.use is SymbolUse.CALL)
-    return any(other.span == fact.span and known.at(ctx.file.source.path, other) is not None for other in symbols)
+    symbols = (other for other in ctx.project.at(ctx.file.source.path, Symbol, fact.span) if other.use is SymbolUse.CALL)
+    return any(known.at(ctx.file.source.path, other) is not None for other in symbols)
 
 
 def is_told_elsewhere(fact: Call, ctx: Context) -> bool:
     """Whether a rule of the SDK looks after what is sent through one of its sessions."""
     if ctx.project.sdk is None:
         return False
-    symbols = ctx.project.of(ctx.file.source.path, Symbol)
-    told = any(other.span == fact.span and other.use is SymbolUse.CALL and str(other.key).startswith(_SESSION) for other in symbols)
+    symbols = ctx.project.at(ctx.file.source.path, Symbol, fact.span)
+    told = any(other.use is SymbolUse.CALL and str(other.key).startswith(_SESSION) for other in symbols)
     return told or is_of_fastmcp(fact, ctx)
 
 
 def is_of_fastmcp(fact: Call, ctx: Context) -> bool:
     """Whether this calls a method of `fastmcp`, which has rules of its own about what a connection can do."""
-    calls = ctx.project.of(ctx.file.source.path, Standalone) if ctx.project.sdk is not None else ()
-    return any(other.span == fact.span and other.use is SymbolUse.CALL and other.key in _TOLD for other in calls)
+    calls = ctx.project.at(ctx.file.source.path, Standalone, fact.span) if ctx.project.sdk is not None else ()
+    return any(other.use is SymbolUse.CALL and other.key in _TOLD for other in calls)

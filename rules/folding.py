@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import ast
 from dataclasses import dataclass
+from functools import partial
+from operator import itemgetter
 
+from ..facts.code import last
 from ..facts.model import Symbol, SymbolUse
+from ..facts.syntax import descend
 from ..rewrite import connections
 from ..rule import Context
 from ..sdk.types import Function
@@ -62,21 +66,31 @@ def fold(fact: Symbol, ctx: Context) -> Fold | str:
 
 def reason_at(call: ast.AST, ctx: Context) -> str | None:
     """Why the session with this `initialize()` is not made a `Client`; None for one that is, and "" where no session is known."""
-    for fact in ctx.project.of(ctx.file.source.path, Symbol):
+    sessions = ctx.project.remember(f"sessions that statements of {ctx.module.path} hold", partial(_held, ctx))
+    holding = (held for above in ctx.module.around(call) for held in sessions.get(above, ()))
+    # The first of the file, where several statements around the call hold a session of this name.
+    fact = min(((number, fact) for number, item, fact in holding if _is_of(call, item)), default=(0, None), key=itemgetter(0))[1]
+    found = fold(fact, ctx) if fact is not None else ""
+    return found if isinstance(found, str) else None
+
+
+def _held(ctx: Context) -> dict[ast.AST, list[tuple[int, ast.withitem, Symbol]]]:
+    """The sessions that the file makes in `async with`, numbered, by these statements."""
+    found: dict[ast.AST, list[tuple[int, ast.withitem, Symbol]]] = {}
+    for number, fact in enumerate(ctx.project.of(ctx.file.source.path, Symbol)):
         node = ctx.module.at(fact.span) if fact.key == SESSION and fact.use is SymbolUse.CALL else None
         item = ctx.module.parents.get(node) if node is not None else None
         inner = ctx.module.parents.get(item) if isinstance(item, ast.withitem) else None
-        if isinstance(item, ast.withitem) and isinstance(inner, ast.AsyncWith) and _is_of(call, item, inner, ctx):
-            found = fold(fact, ctx)
-            return found if isinstance(found, str) else None
-    return ""
+        if isinstance(item, ast.withitem) and isinstance(inner, ast.AsyncWith):
+            found.setdefault(inner, []).append((number, item, fact))
+    return found
 
 
-def _is_of(call: ast.AST, item: ast.withitem, inner: ast.AsyncWith, ctx: Context) -> bool:
-    """Whether a method is called on the session of this statement."""
+def _is_of(call: ast.AST, item: ast.withitem) -> bool:
+    """Whether a method is called on the name that a statement around it gives a session."""
     match call, item.optional_vars:
         case ast.Call(func=ast.Attribute(value=ast.Name(id=used))), ast.Name(id=name):
-            return used == name and any(above is inner for above in ctx.module.around(call))
+            return used == name
     return False
 
 
@@ -97,19 +111,19 @@ def _streams(transport: ast.withitem, call: ast.Call, ctx: Context) -> str:
     """What stands against the two streams going into the session and nowhere else."""
     match transport.optional_vars, call.args:
         case ast.Tuple(elts=[ast.Name(id=read), ast.Name(id=write), *others]), [ast.Name(id=one), ast.Name(id=two)]:
-            loads = [n for n in ctx.module.nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)]
-            used = [node.id for node in loads if ctx.module.scope(node) is ctx.module.scope(call)]
+            scope = ctx.module.scope(call)
             for other in others:
-                if not isinstance(other, ast.Name) or other.id in used:
+                if not isinstance(other, ast.Name) or ctx.module.reads(other.id, scope):
                     return f"the session's identity is asked for (`{ctx.module.text(other)}`), and a `Client` tells none"
             if (read, write) == (one, two):
-                return "" if used.count(read) == used.count(write) == 1 else "its streams are used for something else, too"
+                once = len(ctx.module.reads(read, scope)) == len(ctx.module.reads(write, scope)) == 1
+                return "" if once else "its streams are used for something else, too"
     return "its streams are not given to the session as two plain names"
 
 
 def _handshake(inner: ast.AsyncWith, name: str, ctx: Context) -> ast.Expr | None:
     """The one statement that makes the handshake, first of all."""
-    calls = [c for c in ctx.module.calls.get("initialize", ()) if any(above is inner for above in ctx.module.around(c))]
+    calls = [node for node in descend(inner) if isinstance(node, ast.Call) and last(node.func) == "initialize"]
     match inner.body[0]:
         case ast.Expr(value=ast.Await(value=ast.Call(func=ast.Attribute(value=ast.Name(id=used)), args=[], keywords=[]) as call)) as first:
             return first if used == name and calls == [call] else None

@@ -155,8 +155,8 @@ def _named(node: ast.Call, function: Def, kind: str, ctx: Context) -> str:
     given = node.args[0] if node.args else next((one.value for one in node.keywords if one.arg == "name"), None)
     name = function.name if given is None else _text(given)
     if name is not None:
-        functions = [one for one in ctx.module.of(ast.FunctionDef, ast.AsyncFunctionDef) if getattr(one, "name", "") == name]
-        texts = [one for one in ctx.module.of(ast.Constant) if getattr(one, "value", None) == name and _is_name(one, ctx)]
+        functions = ctx.module.functions.get(name, [])
+        texts = [one for one in ctx.module.texts.get(name, ()) if _is_name(one, ctx)]
         alone = functions in ([], [function]) and texts == ([] if given is None else [given])
         return "" if not alone else f'"{name}"' if given is None else ctx.module.text(given)
     assert given is not None
@@ -184,7 +184,7 @@ def _is_bool(name: ast.Name, ctx: Context) -> bool:
 
 
 def _is_free(name: str, ctx: Context) -> bool:
-    found = [binding for scope in ctx.module.scopes.values() for binding in scope.bindings.get(name, ())]
+    found = ctx.module.bound.get(name, ())
     return all(binding.how is How.IMPORTED and binding.target in _NEEDED[name] for binding in found)
 
 

@@ -222,8 +222,9 @@ def _sessionless(ctx: Context, *, lasting: bool) -> Sessionless | None:
 
 def _hosts(ctx: Context) -> Iterator[FileFacts]:
     """The files that put the boundary of an HTTP host before code that this file holds."""
-    for path, file in ctx.project.files.items():
-        if (file.boundary or file.borrows) and ctx.project.once(path, _mentions) and _reaches(path, ctx):
+    for path in _leading(ctx):
+        file = ctx.project.files[path]
+        if (file.boundary or file.borrows) and ctx.project.once(path, _mentions):
             yield file
 
 
@@ -231,13 +232,14 @@ def _mentions(file: FileFacts) -> bool:
     return any(word in file.source.utf8 for word in _MENTIONS)
 
 
-def _reaches(path: str, ctx: Context) -> bool:
-    seen, pending = {path}, [path]
+def _leading(ctx: Context) -> list[str]:
+    """The file, and those whose imports lead to it, in the order of the project's files."""
+    seen, pending = {ctx.file.source.path}, [ctx.file.source.path]
     for one in pending:
-        new = [other for other in ctx.project.imports(one) if other not in seen]
+        new = [other for other in ctx.project.importers(one) if other not in seen]
         seen.update(new)
         pending += new
-    return ctx.file.source.path in seen
+    return sorted(seen, key=ctx.project.place)
 
 
 def _paths(file: FileFacts) -> Iterator[str]:

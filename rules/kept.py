@@ -17,10 +17,7 @@ def same(node: ast.Attribute, ctx: Context) -> Iterator[ast.expr]:
     module = ctx.module
     match module.parents.get(node):
         case ast.Assign(targets=[ast.Name(id=name)], value=value) if value is node:
-            scope = module.scope(node)
-            for other in module.nodes:
-                if isinstance(other, ast.Name) and other.id == name and isinstance(other.ctx, ast.Load) and module.scope(other) is scope:
-                    yield other
+            yield from module.reads(name, module.scope(node))
 
 
 def is_kept(node: ast.expr, module: Module) -> bool:

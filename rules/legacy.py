@@ -49,7 +49,7 @@ def _is_routed(ctx: Context) -> bool:
     """Whether a dispatcher is known in this file, or in one beside it in the import graph: its finding tells what can be done."""
     path = ctx.file.source.path
     near = (path, *ctx.project.imports(path), *ctx.project.importers(path))
-    return any(isinstance(fact, Dispatcher) for one in near for fact in ctx.project.files[one].facts)
+    return ctx.project.remember(f"routed beside {path}", lambda: any(ctx.project.of(one, Dispatcher) for one in near))
 
 
 def _work(fact: Fact, ctx: Context) -> str:

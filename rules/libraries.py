@@ -43,10 +43,9 @@ def serves_only(value: ast.expr, found: ast.expr, ctx: Context) -> bool:
     given = inference.bindings(value.id, value, ctx.module)
     if given and ctx.module.scopes[ctx.module.tree].bindings.get(value.id) == given:
         elsewhere = f"{ctx.module.name}.{value.id}"
-        if any(elsewhere in file.imports.values() for path, file in ctx.project.files.items() if path != ctx.module.path):
+        if any(path != ctx.module.path for path in ctx.project.texts.importing(elsewhere)):
             return False
-    loads = [node for node in ctx.module.nodes if isinstance(node, ast.Name) and node.id == value.id and isinstance(node.ctx, ast.Load)]
-    loads = [node for node in loads if inference.bindings(value.id, node, ctx.module) == given]
+    loads = [node for node in ctx.module.loads.get(value.id, ()) if inference.bindings(value.id, node, ctx.module) == given]
     return all(isinstance(ctx.module.parents.get(node), ast.keyword) for node in loads)
 
 

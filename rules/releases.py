@@ -109,7 +109,13 @@ def runs_on(ctx: Context, asked: Requirement) -> str:
     for line in ctx.entry.data["blockers"]:
         name, _, _, *python = line.split()
         if asked.key == name and python:
-            allowed = [bounds(one.specifier) for _, one in ctx.project.requirements.get("python", ())]
+            here = ctx.file.source.path
+            # What another project of the same repository runs on says nothing.
+            allowed = [
+                bounds(one.specifier)
+                for file, one in ctx.project.requirements.get("python", ())
+                if is_about(ctx, file.source.path, here) or is_about(ctx, here, file.source.path)
+            ]
             if any(limits is not None and limits.begins_before(Version(python[0])) for limits in allowed):
                 return python[0]
     return ""
@@ -170,6 +176,9 @@ def is_moving(ctx: Context) -> bool:
         return False
     written_for = major(ctx)
     if written_for is Major.OTHER:
+        return is_moving_standalone(ctx)
+    if written_for is Major.TWO:
+        # Code for an older fastmcp never ran beside it: it is a module that `fix` has written for the newer one.
         return is_moving_standalone(ctx)
     if written_for is not Major.EITHER:
         return written_for is Major.ONE

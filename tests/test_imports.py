@@ -86,6 +86,13 @@ def test_sections_are_kept() -> None:
     assert added(text, ("json", ""), (".mcp_stateless", "S"), (".mcp_stateless", "S")) == expected
 
 
+@pytest.mark.parametrize(("rest", "gap"), [("from mcp import x\n", ""), ("x = 1\n", "\n")], ids=["imports below", "none"])
+def test_new_imports_above_all_others_stand_in_their_sections(rest: str, gap: str) -> None:
+    needs = [("typing", "Any"), ("anyio", "run"), ("importlib.metadata", "version")]
+    above = "from importlib.metadata import version\nfrom typing import Any\n\nfrom anyio import run\n"
+    assert added(rest, *needs) == f"{above}{gap}{rest}"
+
+
 def test_a_plain_import_is_not_made_twice() -> None:
     assert added("import json, sys\n", ("json", "")) == "import json, sys\n"
     assert added("import json as j\n", ("json", "")) == "import json as j\nimport json\n"

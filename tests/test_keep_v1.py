@@ -257,6 +257,20 @@ def test_what_has_no_form_for_both_is_a_finding_and_stays() -> None:
     assert "both releases" in made.remaining[0].hint
 
 
+def test_a_test_of_another_project_in_the_repository_gets_a_module_of_its_own() -> None:
+    test = "from mcp.types import Tool\n\n\ndef test_tool(tool: Tool) -> None:\n    assert tool.inputSchema == {}\n"
+    server = "from mcp.server.fastmcp import FastMCP\n\nmcp = FastMCP('x', port=9000)\n"
+    files = {"a/server.py": server, "a/requirements.txt": "mcp<2\n", "b/tests/test_b.py": test, "b/requirements.txt": "fastmcp<4\n"}
+    made = texts(fixed(files))
+    assert "\nimport mcp_compat\n" in made["b/tests/test_b.py"]
+    assert {"a/mcp_compat.py", "b/tests/mcp_compat.py"} <= made.keys()
+    # The test of the same project, or one above both, takes what the server has.
+    for path in ("a/tests/test_a.py", "test_all.py"):
+        made = texts(fixed({**files, path: test}))
+        assert "mcp_compat.field(tool" in made[path]
+        assert {one for one in made if one.endswith("mcp_compat.py")} == {"a/mcp_compat.py", "b/tests/mcp_compat.py"}
+
+
 @pytest.mark.parametrize(
     "line",
     [

@@ -43,7 +43,7 @@ LAYERS: dict[str, set[str]] = {
     "rewrite.module": {"__version__", "facts", "rewrite.joined", "rewrite.written"},
     "rewrite.joined": set(),
     "rewrite.calls": CUT | {"rewrite.cut"},
-    "rewrite.renames": CUT | {"rewrite.cut", "facts.model", "sdk", "rule"},  # who may ask for a name is the typed wing's to say
+    "rewrite.renames": CUT | {"rewrite.cut", "facts", "sdk", "rule"},  # who may ask for a name is the typed wing's to say
     "rewrite.moves": CUT | {"facts.model", "rewrite.imports", "rewrite.renames", "rule"},
     "rewrite.unwrapped": {"source", "sdk", "rewrite.edits"},
     "rewrite.imported": CUT | {"facts"},  # nearly all of it needs no tree that LibCST has to parse
@@ -77,10 +77,11 @@ LAYERS: dict[str, set[str]] = {
     "guide": {"catalog", "facts.model", "project"},
     "selection": {"rule"},
     "bystanders": set(),
+    "aside": set(),
     "accept": TREE | {"facts", "scope", "bystanders", "cells"},
     "needed": TREE | {"facts", "project", "rewrite.imports", "rule", "scope"},
     "engine": CHECK
-    | {"project", "manifests", "catalog", "selection", "accept", "bystanders", "needed", "counterparts", "rewrite", "scope"},
+    | {"aside", "project", "manifests", "catalog", "selection", "accept", "bystanders", "needed", "counterparts", "rewrite", "scope"},
     "pieces": {"source"},
     # What a fix has done, told again with the work of some rules; it is held against what the engine holds it against.
     "series": CHECK | TREE | {"project", "catalog", "accept", "bystanders", "needed", "engine", "pieces"},

@@ -66,6 +66,15 @@ class Unit:
         return (Place(self, None), *(Place(self, function) for function in self.module.functions.values()))
 
     @cached_property
+    def inner(self) -> dict[str, list[Function]]:
+        """The functions inside of each function and class, however deep."""
+        found: dict[str, list[Function]] = {}
+        for name, function in self.module.functions.items():
+            while name := name.rpartition(".")[0]:
+                found.setdefault(name, []).append(function)
+        return found
+
+    @cached_property
     def top(self) -> tuple[ast.AST, ...]:
         """The nodes that belong to no function."""
         return tuple(node for statement in _outside(self.module.tree.body) for node in walk(statement))
@@ -337,8 +346,7 @@ class Code:
     def _next_to(self, place: Place) -> tuple[Place, ...]:
         """The functions that a place holds or names."""
         if place not in self._nexts:
-            functions = place.unit.module.functions
-            inner = (Place(place.unit, f) for name, f in functions.items() if name.startswith(f"{place.name}.")) if place.function else ()
+            inner = (Place(place.unit, function) for function in place.unit.inner.get(place.name, ())) if place.function else ()
             named = (
                 self.target(node, place)  # type: ignore[arg-type]
                 for node in place.nodes

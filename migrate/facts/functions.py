@@ -93,6 +93,16 @@ class Module:
         """All nodes of one type, in source order: a look-up, where a walk of its own would cost as much as `read`."""
         return self.kinds.get(kind, [])  # type: ignore[return-value]
 
+    @cached_property
+    def called(self) -> dict[str, list[ast.Call]]:
+        """The calls by the last name of what is called."""
+        found: dict[str, list[ast.Call]] = {}
+        for call in self.nodes(ast.Call):
+            match call.func:
+                case ast.Name(id=name) | ast.Attribute(attr=name):
+                    found.setdefault(name, []).append(call)
+        return found
+
     def span(self, node: ast.expr | ast.stmt | ast.excepthandler) -> Span:
         # `ast.parse` always sets the ends; only hand-made nodes lack them.
         end = self.source.offset(node.end_lineno or node.lineno, node.end_col_offset or node.col_offset)

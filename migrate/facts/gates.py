@@ -192,10 +192,19 @@ def beside(module: Module, behind: Collection[str]) -> Iterator[str]:
         yield from module.functions
     mentioned = {f.name: {_last(n) for n in f.own if isinstance(n, _NAMES)} for f in module.functions.values()}
     found = [f for f in module.functions.values() if f.name in behind]
+    places = {name: number for number, name in enumerate(module.functions)}
+    inside: dict[str, set[str]] = {}  # by what is mentioned, and by the function around
+    for name, function in module.functions.items():
+        inside.setdefault(function.short, set()).add(name)
+        above = name
+        while above := above.rpartition(".")[0]:
+            inside.setdefault(f"{above}.", set()).add(name)
+    seen = {f.name for f in found}
     for function in found:
-        words = mentioned[function.name]
-        inner = (f for f in module.functions.values() if f.short in words or f.name.startswith(f"{function.name}."))
-        found += [f for f in inner if f not in found]
+        words = (*(mentioned[function.name] & inside.keys()), f"{function.name}.")
+        new = {name for word in words for name in inside.get(word, ())} - seen
+        seen |= new
+        found += [module.functions[name] for name in sorted(new, key=places.__getitem__)]
     shorts = {f.short for f in found if f.name in behind}
     yield from (f.name for f in found)
     yield from (name for name, words in mentioned.items() if words & shorts)

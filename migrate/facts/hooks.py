@@ -953,7 +953,8 @@ class Hooks:
         if (above := self.decorators.opaque(place)) is not None:
             name = ast.unparse(above).partition("(")[0]
             return self._block(place, None, f"`@{name}` may change what `{place.name}` returns", "put the boundary around it by hand")
-        retired = any(code in p.unit.module.source.utf8 for p in self._inside(place) for code in (b"32002", b"32042"))
+        texts = {id(p.unit): p.unit.module.source.utf8 for p in self._inside(place)}
+        retired = any(code in text for text in texts.values() for code in (b"32002", b"32042"))
         pending, inside = [place], self._inside(place)
         for one in pending:
             for call in self.code.callers(one):

@@ -48,8 +48,7 @@ def _ids(function: Function, module: Module) -> Iterator[str]:
     calls: list[ast.Call] | None = None
     for name in function.parameters:
         if calls is None:
-            named = (call for call in module.nodes(ast.Call) if _names(call.func, function.short))
-            calls = [call for call in named if module.callee(call, module.function_of(call)) is function]
+            calls = [call for call in module.called.get(function.short, ()) if module.callee(call, module.function_of(call)) is function]
         if calls and all(_is_id(bound(call, function, name)) for call in calls):
             yield name
 

@@ -74,7 +74,11 @@ def holds_context(project: Project) -> bool:
     """Whether the context variable of the module is set, or can be, while any handler of the project runs."""
     if project.keeps:
         return not _serves_otherwise(project)  # servers of the older release take no middleware
-    return not _serves_otherwise(project) or all(_takes_middleware(path, project) for path in project.files if not is_test(path))
+
+    def found() -> bool:
+        return all(_takes_middleware(path, project) for path in project.files if not is_test(path))
+
+    return not _serves_otherwise(project) or project.remember("all servers take middleware", found)
 
 
 def middleware(fact: Symbol, ctx: Context) -> str:
@@ -94,18 +98,27 @@ def is_in_test(ctx: Context) -> bool:
 
 def serves_http(project: Project) -> bool:
     """Whether servers of the project are reached over Streamable HTTP."""
-    return any(
-        str(fact.key).endswith(_HTTP) or (str(fact.key).endswith("FastMCP.run") and b"streamable-http" in file.source.utf8)
-        for path, file in project.files.items()
-        if not is_test(path)
-        for fact in project.of(path, Symbol)
-        if fact.use in (SymbolUse.CALL, SymbolUse.IMPORT)
-    )
+
+    def found() -> bool:
+        return any(
+            str(fact.key).endswith(_HTTP) or (str(fact.key).endswith("FastMCP.run") and b"streamable-http" in file.source.utf8)
+            for path, file in project.files.items()
+            if not is_test(path)
+            for fact in project.of(path, Symbol)
+            if fact.use in (SymbolUse.CALL, SymbolUse.IMPORT)
+        )
+
+    return project.remember("servers are reached over HTTP", found)
+
+
+def _is_written(project: Project) -> bool:
+    """Whether some file imports the module."""
+    return project.remember("the module for handlers", lambda: any(NAME in file.imports for file in project.files.values()))
 
 
 def is_from_1(ctx: Context) -> bool:
     """Whether a file was written for version 1, before `fix` or after."""
-    return not ctx.sdk.is_moved(ctx.file.source.path) or any(NAME in file.imports for file in ctx.project.files.values())
+    return not ctx.sdk.is_moved(ctx.file.source.path) or _is_written(ctx.project)
 
 
 def obstacle(ctx: Context) -> str:
@@ -261,16 +274,23 @@ def _update(node: ast.AST | None, project: Project, module: Module, sure: Applic
 
 def _subscribes(project: Project) -> bool:
     """Whether low-level servers take subscriptions, and none of the other kind sends updates of its own."""
-    facts = (fact for path in project.files if not is_test(path) for fact in project.of(path, Symbol))
-    found = any(fact.key == f"{SERVER}.subscribe_resource" and fact.use is SymbolUse.CALL for fact in facts)
-    return found and not _serves_otherwise(project)
+
+    def found() -> bool:
+        facts = (fact for path in project.files if not is_test(path) for fact in project.of(path, Symbol))
+        return any(fact.key == f"{SERVER}.subscribe_resource" and fact.use is SymbolUse.CALL for fact in facts)
+
+    return project.remember("low-level servers take subscriptions", found) and not _serves_otherwise(project)
 
 
 def _serves_otherwise(project: Project) -> bool:
     """Whether some server of the project has handlers that the module does not call."""
-    facts = (fact for path in project.files if not is_test(path) for fact in project.of(path, Symbol))
-    words = ("FastMCP", "MCPServer")
-    return any(str(fact.key).endswith(words) for fact in facts if fact.use in (SymbolUse.IMPORT, SymbolUse.NAME))
+
+    def found() -> bool:
+        facts = (fact for path in project.files if not is_test(path) for fact in project.of(path, Symbol))
+        words = ("FastMCP", "MCPServer")
+        return any(str(fact.key).endswith(words) for fact in facts if fact.use in (SymbolUse.IMPORT, SymbolUse.NAME))
+
+    return project.remember("servers of the higher level", found)
 
 
 def _takes_middleware(path: str, project: Project) -> bool:

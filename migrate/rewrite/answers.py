@@ -63,7 +63,7 @@ def plan(fact: Standalone, project: Project, path: str) -> Plan | str:
     if any(_catches(above, project, module) for above in _within(call, function, module)):
         return "what is raised around it is caught, and may let the action go on without an answer"
     asked = _asked(function)
-    sure = {module.at(one.span) for one in _facts(project, path)}
+    sure = project.remember(f"questions for sure in {path}", lambda: {module.at(one.span) for one in _facts(project, path)})
     if not asked <= sure:
         return "not all that the function asks goes through a context for sure"
     if homes.is_taken(module, NAME):
@@ -109,8 +109,12 @@ def _is_tool(function: Def, project: Project, path: str, module: Module) -> bool
     own = [one for one in function.decorator_list if dotted(one) != f"{NAME}.asks"]
     if len(own) != 1 or (isinstance(own[0], ast.Call) and any(word.arg in (None, "task") for word in own[0].keywords)):
         return False
-    facts = (one for one in project.of(path, Standalone) if one.sure and str(one.key) in _TOOLS)
-    return any(module.at(one.span) in (own[0], getattr(own[0], "func", None)) for one in facts)
+
+    def found() -> set[ast.AST | None]:
+        return {module.at(one.span) for one in project.of(path, Standalone) if one.sure and str(one.key) in _TOOLS}
+
+    tools = project.remember(f"tools for sure in {path}", found)
+    return own[0] in tools or getattr(own[0], "func", own[0]) in tools
 
 
 def _asked(function: Def, *, moved: bool = False) -> set[ast.Call]:

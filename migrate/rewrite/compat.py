@@ -130,16 +130,15 @@ def quoted(name: str, node: ast.AST, ctx: Context) -> str | None:
 def given(statement: ast.ImportFrom, alias: ast.alias, function: str, tree: Tree, ctx: Context) -> Iterator[Edit | Import | NewFile]:
     """What a name of an import stands for comes from the module, where it is used; where others ask for the name, the import goes there."""
     local = alias.asname or alias.name
-    others = [file for path, file in ctx.project.files.items() if path != ctx.file.source.path]
     uses = [*renames.uses(local, [alias], ctx.module, ctx.sdk.inference)]
-    if uses and not renames.is_shared(local, [alias], ctx.module, ctx.sdk.inference, others):
+    if uses and not renames.is_shared(local, [alias], ctx.module, ctx.sdk.inference, ctx.project.texts):
         spelled = f"{NAME}.{function}"
         yield from renames.replaced(statement, alias, lambda use: (spelled, ()), tree, ctx.module, ctx.sdk.inference)
         for use in uses:
             yield from needs(ctx, use, PARTS[function])
         return
     move = renames.Move(alias, homes.spelled(ctx, _home(ctx), NAME), function)
-    yield from renames.moved(statement, [move], tree, ctx.module, ctx.sdk.inference, others, anew=True)
+    yield from renames.moved(statement, [move], tree, ctx.module, ctx.sdk.inference, ctx.project.texts, anew=True)
     yield from files(ctx, PARTS[function])
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import ast
 import os
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import PurePosixPath
 
+from ..facts.model import Place, Requirement
 from ..project import Project
 from ..rule import Context, Import
 from ..sdk.modules import How, Module
@@ -26,14 +27,12 @@ def find(project: Project, users: Iterable[str], file_name: str) -> dict[str, st
             tests.append(path)
         else:
             groups.setdefault(_top(path, packages), []).append(path)
-    of_servers = [path for path in there if not is_test(path)]
-    if len(groups) == 1:  # tests use what the server has
-        next(iter(groups.values())).extend(tests)
-    elif tests and not groups and len(of_servers) == 1:
-        groups[_folder(of_servers[0])] = tests
-    else:
-        for path in tests:
-            groups.setdefault(_folder(path), []).append(path)
+    # Tests use what the server has.
+    of_servers = {top: _root(project, paths[0]) for top, paths in groups.items()}
+    if not groups:
+        of_servers = {_folder(path): _root(project, path) for path in there if not is_test(path)}
+    for path in tests:
+        groups.setdefault(_of_server(_root(project, path), of_servers) or _folder(path), []).append(path)
     homes: dict[str, str] = {}
     for top, paths in groups.items():
         held = [path for path in there if _folder(path) == top or (top in packages and PurePosixPath(top) in PurePosixPath(path).parents)]
@@ -50,7 +49,7 @@ def obstacle(project: Project, path: str) -> str:
 
 def is_taken(module: Module, name: str) -> bool:
     """Whether the module's name is another thing's in a file."""
-    bindings = [binding for scope in module.scopes.values() for binding in scope.bindings.get(name, ())]
+    bindings = module.bound.get(name, ())
     return not all(binding.how is How.IMPORTED and binding.target.rpartition(".")[2] == name for binding in bindings)
 
 
@@ -84,6 +83,31 @@ def imported(ctx: Context, folder: str, name: str, at: Span) -> Iterator[Edit | 
     text = f"try:\n{step}{plain}\nexcept ImportError:  # run by its path\n{step}import {name}\n" if either else f"{plain}\n"
     gap = "\n" if either and anchor is None else ""
     yield lines.below(module, after, gap + text)
+
+
+def _of_server(root: str, of_servers: Mapping[str, str]) -> str:
+    """The folder of the one server that a test in a folder of dependency files is about; "" where that is not known.
+
+    What another project of the same repository has is not installed with it.
+    """
+    near = [top for top, other in of_servers.items() if other == root]
+    if not near:
+        near = [top for top, other in of_servers.items() if _lies_in(other, root) or _lies_in(root, other)]
+    return near[0] if len(near) == 1 else ""
+
+
+def _lies_in(folder: str, above: str) -> bool:
+    return above == "." or PurePosixPath(above) in PurePosixPath(folder).parents
+
+
+def _root(project: Project, path: str) -> str:
+    """The innermost folder around a file with a file that says what is installed."""
+    folders = {
+        _folder(one)
+        for one, file in project.manifests.items()
+        if any(isinstance(fact, Requirement) and fact.place is not Place.COMMAND for fact in file.facts)
+    }
+    return next((str(above) for above in PurePosixPath(path).parents if str(above) in folders), ".")
 
 
 def _written(project: Project, file_name: str) -> list[str]:

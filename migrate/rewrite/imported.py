@@ -161,9 +161,7 @@ def walked(tree: Tree) -> Iterator[Found]:
                 todo += [(statement, guard if guard == TYPING else GUARDED) for statement in node.body.body]
 
 
-def _walked(
-    tree: Tree, node: cst.Import | cst.ImportFrom, line: cst.SimpleStatementLine, module: str, guard: str, *, head: bool
-) -> Found:
+def _walked(tree: Tree, node: cst.Import | cst.ImportFrom, line: cst.SimpleStatementLine, module: str, guard: str, *, head: bool) -> Found:
     span = Span(tree.span(line).start, tree.whole(line).end)
     closed = isinstance(node, cst.ImportFrom) and node.rpar is not None
     if isinstance(node.names, cst.ImportStar):

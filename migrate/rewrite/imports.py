@@ -27,16 +27,17 @@ def add(tree: Tree, needs: Iterable[tuple[str, str]], *, local: Collection[str] 
     for module, name in sorted(set(needs)):
         if not any(found.provides(module, name) for found in imports if found.guard != TYPING):
             missing.setdefault(module, []).append(name)
-    opened: set[tuple[int, int]] = set()
+    new: list[tuple[str, str]] = []
     for module, names in missing.items():
         if "" in names:
-            yield _statement(tree, imports, f"import {module}", module, local, opened)
+            new.append((module, f"import {module}"))
         if members := [name for name in names if name]:
             home = next((found for guard in (PLAIN, GUARDED) for found in imports if found.guard == guard and found.takes(module)), None)
             if home is not None:
                 yield from _merged(tree, home, members)
             else:
-                yield _statement(tree, imports, f"from {module} import {', '.join(members)}", module, local, opened)
+                new.append((module, f"from {module} import {', '.join(members)}"))
+    yield from _statements(tree, imports, new, local)
 
 
 def remove(tree: Tree, names: Collection[tuple[str, str]]) -> Iterator[Edit]:
@@ -106,33 +107,48 @@ def _indent_if_first(tree: Tree, offset: int) -> str | None:
     return before if not before.strip() else None
 
 
-def _statement(tree: Tree, imports: Sequence[Found], text: str, module: str, local: Collection[str], opened: set[tuple[int, int]]) -> Edit:
-    """A new import statement, among the plain ones at the top of the file; `opened` are the sections that new ones have begun."""
+def _statements(tree: Tree, imports: Sequence[Found], new: Sequence[tuple[str, str]], local: Collection[str]) -> Iterator[Edit]:
+    """New import statements, each given with its module, among the plain ones at the top of the file."""
     newline = tree.source.newline
-    key = _key(text, module, local)
     top = [
-        (found, _key("from" if found.is_from else "import", found.module, local)) for found in imports if found.guard == PLAIN and found.head
+        (found, _key("from" if found.is_from else "import", found.module, local))
+        for found in imports
+        if found.guard == PLAIN and found.head
     ]
-    before = [found for found, other in top if other <= key]
-    section = [found for found, other in top if other[0] == key[0]]
-    same = [found for found, other in top if other[0] == key[0] and other <= key]
-    if section and not same:
-        start = line_start(tree.source, section[0].line.start)
-        return Edit(Span(start, start), text + newline)
-    if before:
-        end = (same or before)[-1].line.end
-        opening = "" if tree.source.utf8[:end].endswith((b"\n", b"\r")) else newline
-        gap = "" if same or (end, key[0]) in opened else newline
-        opened.add((end, key[0]))
-        return Edit(Span(end, end), opening + gap + text + newline)
-    if top:
-        start = line_start(tree.source, top[0][0].line.start)
-        return Edit(Span(start, start), text + newline + newline)
-    return _first(tree, text)
+    opened: set[tuple[int, int]] = set()  # the sections that new ones have begun
+    leading: list[tuple[tuple[int, bool, str], str]] = []
+    others: list[Edit] = []
+    for module, text in new:
+        key = _key(text, module, local)
+        before = [found for found, other in top if other <= key]
+        section = [found for found, other in top if other[0] == key[0]]
+        same = [found for found, other in top if other[0] == key[0] and other <= key]
+        if section and not same:
+            start = line_start(tree.source, section[0].line.start)
+            others.append(Edit(Span(start, start), text + newline))
+        elif before:
+            end = (same or before)[-1].line.end
+            opening = "" if tree.source.utf8[:end].endswith((b"\n", b"\r")) else newline
+            gap = "" if same or (end, key[0]) in opened else newline
+            opened.add((end, key[0]))
+            others.append(Edit(Span(end, end), opening + gap + text + newline))
+        else:
+            leading.append((key, text))
+    if leading:
+        sections: dict[int, list[str]] = {}
+        for key, text in sorted(leading):
+            sections.setdefault(key[0], []).append(text)
+        block = (newline * 2).join(newline.join(texts) for texts in sections.values())
+        if top:
+            start = line_start(tree.source, top[0][0].line.start)
+            yield Edit(Span(start, start), block + newline + newline)
+        else:
+            yield _first(tree, block)
+    yield from others  # some may belong directly below those
 
 
 def _first(tree: Tree, text: str) -> Edit:
-    """The first import of a file: behind its docstring, before everything else."""
+    """The first imports of a file: behind its docstring, before everything else."""
     newline, body = tree.source.newline, tree.module.body
     if not body:
         end = len(tree.source.utf8)

@@ -75,8 +75,7 @@ def _imported(fact: Defined, new: Place, tree: Tree, ctx: Context, successor: Ca
         there = successor(here)
         if there is not None and there != here:
             found.append(renames.Move(one, there.module, there.name))
-    others = [file for path, file in ctx.project.files.items() if path != ctx.file.source.path]
-    yield from renames.moved(statement, found, tree, module, ctx.sdk.inference, others)
+    yield from renames.moved(statement, found, tree, module, ctx.sdk.inference, ctx.project.texts)
 
 
 def named(fact: Defined, here: Place, new: Place, ctx: Context) -> Iterator[Edit | Import]:
@@ -106,8 +105,7 @@ def is_exported(alias: ast.alias, ctx: Context) -> bool:
     """Whether others may take an imported name from this file, or nothing in it uses the name."""
     from . import renames
 
-    others = [file for path, file in ctx.project.files.items() if path != ctx.file.source.path]
-    shared = renames.is_shared(alias.asname or alias.name, [alias], ctx.module, ctx.sdk.inference, others)
+    shared = renames.is_shared(alias.asname or alias.name, [alias], ctx.module, ctx.sdk.inference, ctx.project.texts)
     return shared or not any(ctx.sdk.inference.uses(alias, ctx.module))
 
 
@@ -118,16 +116,15 @@ def kept(
     from . import imports, renames
 
     module = ctx.module
-    others = [file for path, file in ctx.project.files.items() if path != ctx.file.source.path]
     above = module.source.line(statement.lineno - 1) if statement.lineno > 1 else ""
     whole = len(guarded) + len(plain) == len(statement.names) and above.lstrip().startswith("#")
     if module.parents.get(statement) is module.tree and not whole:
         gone = [alias for alias, _ in guarded]
-        yield from renames.moved(statement, plain, tree, module, ctx.sdk.inference, others, also=gone, anew=True)
+        yield from renames.moved(statement, plain, tree, module, ctx.sdk.inference, ctx.project.texts, also=gone, anew=True)
         yield from (need for _, need in guarded)
         return
     if not guarded:
-        yield from renames.moved(statement, plain, tree, module, ctx.sdk.inference, others)
+        yield from renames.moved(statement, plain, tree, module, ctx.sdk.inference, ctx.project.texts)
         return
     # Elsewhere, and below a remark of its own, all stands where the import stood, under the names that it had.
     dealt = {*(alias for alias, _ in guarded), *(move.alias for move in plain)}

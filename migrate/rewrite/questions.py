@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -102,6 +103,8 @@ class Questions:
         self.project, self.sdk = project, project.sdk
         self._reaches: dict[Question, Reach] = {}
         self._facts: dict[str, functions.Module] = {}
+        self._uses: dict[str, tuple[tuple[Module, ast.AST], ...]] = {}
+        self._registrations: dict[str, dict[str, list[tuple[ast.Call, frozenset[str]]]]] = {}
 
     @cached_property
     def all(self) -> tuple[Question, ...]:
@@ -117,7 +120,59 @@ class Questions:
 
     def at(self, path: str, fact: Symbol) -> Question | None:
         node = self.sdk.module_at(path).at(fact.span)
-        return next((question for question in self.all if question.call is node and fact.key in KEYS), None)
+        return self._by_call.get(node) if fact.key in KEYS else None
+
+    @cached_property
+    def _by_call(self) -> dict[ast.AST | None, Question]:
+        return {question.call: question for question in self.all}
+
+    def inside(self, module: Module) -> list[Question]:
+        """The questions of one module, in order."""
+        return self._by_module.get(module, [])
+
+    def in_order(self, some: Collection[Question]) -> list[Question]:
+        return sorted(some, key=self.numbers.__getitem__)
+
+    @cached_property
+    def numbers(self) -> dict[Question, int]:
+        """The place of each question among all."""
+        return {question: number for number, question in enumerate(self.all)}
+
+    @cached_property
+    def _by_module(self) -> dict[Module, list[Question]]:
+        found: dict[Module, list[Question]] = defaultdict(list)
+        for question in self.all:
+            found[question.module].append(question)
+        return {**found}
+
+    def asked_by(self, function: ast.AST | None) -> list[tuple[Question, Entry]]:
+        """The questions that a function which clients call leads to, in order."""
+        return self._by_entry.get(function, [])
+
+    @cached_property
+    def _by_entry(self) -> dict[ast.AST | None, list[tuple[Question, Entry]]]:
+        found: dict[ast.AST | None, list[tuple[Question, Entry]]] = defaultdict(list)
+        for question in self.all:
+            for entry in self.reach(question).entries:
+                found[entry.function].append((question, entry))
+        return {**found}
+
+    def led_through(self, function: ast.AST | None) -> list[tuple[Question, Step]]:
+        """The calls in a function that lead to questions, question by question."""
+        return self._by_step.get(function, [])
+
+    @cached_property
+    def _by_step(self) -> dict[ast.AST | None, list[tuple[Question, Step]]]:
+        found: dict[ast.AST | None, list[tuple[Question, Step]]] = defaultdict(list)
+        for question in self.all:
+            for step in self.reach(question).steps:
+                found[step.function].append((question, step))
+        return {**found}
+
+    @cached_property
+    def _asking(self) -> frozenset[ast.Call]:
+        """All calls that lead to questions."""
+        return frozenset(step.call for question in self.all for step in self.reach(question).steps)
 
     def _question(self, fact: Symbol, path: str) -> Question | None:
         if fact.use is not SymbolUse.CALL or fact.key not in KEYS:
@@ -195,30 +250,45 @@ class Questions:
         """Whether something beside these calls may use a function by its name, also in tests: its parameters cannot change then."""
         name = function.name
         known = {node for call in calls for node in ast.walk(call.func)}
-        for path, file in self.project.files.items():
-            if name.encode() not in file.source.utf8:
-                continue
-            other = self.sdk.module_at(path)
-            for node in other.nodes:
-                match node:
-                    case ast.Name(id=used) if used == name and node not in known:
-                        # In another file a star brings it along, or it is another thing.
-                        if other is module or (file.stars and not self.sdk.inference.bindings(name, node, other)):
-                            return True
-                    case ast.alias(name=used) if used == name and other is not module:
+        if name not in self._uses:
+            self._uses[name] = tuple(self._uses_elsewhere(name))
+        if any(other is not module and node not in known for other, node in self._uses[name]):
+            return True
+        for node in module.mentioned.get(name, ()):
+            match node:
+                case ast.Name() if node not in known:
+                    return True
+                case ast.Attribute() if node not in known and self._is_of_import(node, module):
+                    return True
+                case ast.Constant() if _is_path_to(name, node):
+                    # The name of the tool is what its clients call it by; anything else may mean the function.
+                    called = self._called(node, module)
+                    if called.startswith(_OWN_CALLS) or (
+                        not isinstance(module.parents.get(node), ast.keyword) and called not in _CLIENT_CALLS
+                    ):
                         return True
-                    case ast.Attribute(attr=used, value=value) if used == name and node not in known:
-                        root = dotted(value).partition(".")[0]
-                        if any(binding.how is How.IMPORTED for binding in self.sdk.inference.bindings(root, node, other)):
-                            return True
-                    case ast.Constant(value=str(text)) if text == name or text.endswith(f".{name}"):
-                        # The name of the tool is what its clients call it by; anything else may mean the function.
-                        called = self._called(node, other)
-                        if called.startswith(_OWN_CALLS) or (
-                            other is module and not isinstance(other.parents.get(node), ast.keyword) and called not in _CLIENT_CALLS
-                        ):
-                            return True
         return False
+
+    def _uses_elsewhere(self, name: str) -> Iterator[tuple[Module, ast.AST]]:
+        """What may use a function of this name that is defined in another file: the same for all of these."""
+        for path in self.sdk.texts.naming(name):
+            other, stars = self.sdk.module_at(path), self.project.files[path].stars
+            for node in other.mentioned.get(name, ()):
+                match node:
+                    case ast.Name():  # a star brings it along, or it is another thing
+                        found = bool(stars) and not self.sdk.inference.bindings(name, node, other)
+                    case ast.alias():
+                        found = True
+                    case ast.Attribute():
+                        found = self._is_of_import(node, other)
+                    case _:
+                        found = _is_path_to(name, node) and self._called(node, other).startswith(_OWN_CALLS)
+                if found:
+                    yield other, node
+
+    def _is_of_import(self, node: ast.Attribute, module: Module) -> bool:
+        root = dotted(node.value).partition(".")[0]
+        return any(binding.how is How.IMPORTED for binding in self.sdk.inference.bindings(root, node, module))
 
     def _called(self, text: ast.Constant, module: Module) -> str:
         """What takes a text as its first argument."""
@@ -233,8 +303,8 @@ class Questions:
             if key:
                 return Entry(module, function, decorator, key)
         name = f"{module.path}{OWN}{module.qualified(function)}"
-        for other, call in self._handed(function):
-            if any(isinstance(one, Function) and one.name == name for one in members(self.sdk.type(call.args[0], other))):
+        for other, call, given in self._handed(function):
+            if name in given:
                 key = self._registers(call.func, other)
                 if key:
                     return Entry(module, function, None, key)
@@ -245,13 +315,25 @@ class Questions:
                     return Entry(module, function, None, key)
         return None
 
-    def _handed(self, function: Def) -> Iterator[tuple[Module, ast.Call]]:
-        """Calls such as `mcp.tool()(function)`."""
+    def _handed(self, function: Def) -> Iterator[tuple[Module, ast.Call, frozenset[str]]]:
+        """Calls such as `mcp.tool()(function)` that are given functions of this name, with what they are given."""
         word = f"({function.name})".encode()
-        for path, file in self.project.files.items():
-            if word in file.source.utf8:
+        for path in self.sdk.texts.naming(function.name):
+            if word in self.project.files[path].source.utf8:
                 other = self.sdk.module_at(path)
-                yield from ((other, call) for call in other.calls.get("", ()) if isinstance(call.func, ast.Call) and len(call.args) == 1)
+                if path not in self._registrations:
+                    self._registrations[path] = self._registered_in(other)
+                yield from ((other, call, given) for call, given in self._registrations[path].get(function.name, ()))
+
+    def _registered_in(self, module: Module) -> dict[str, list[tuple[ast.Call, frozenset[str]]]]:
+        """The calls such as `mcp.tool()(function)` of a file with the functions that each may be given, by the names of these."""
+        found: dict[str, list[tuple[ast.Call, frozenset[str]]]] = defaultdict(list)
+        for call in module.calls.get("", ()):
+            if isinstance(call.func, ast.Call) and len(call.args) == 1:
+                given = frozenset(one.name for one in members(self.sdk.type(call.args[0], module)) if isinstance(one, Function))
+                for name in {one.rpartition(".")[2].rpartition(OWN)[2] for one in given}:
+                    found[name].append((call, given))
+        return found
 
     def _registers(self, decorator: ast.expr, module: Module) -> str:
         if not isinstance(decorator, ast.Call):
@@ -298,9 +380,6 @@ class Questions:
 
     def is_repeatable(self, reach: Reach) -> bool:
         """Whether nothing that runs before the last question does anything that could be noticed when it is done again."""
-        asking = {step.call for step in reach.steps}
-        for question in self.all:
-            asking |= {step.call for step in self.reach(question).steps}
         by_function: dict[Def, list[Step]] = {}
         for step in reach.steps:
             by_function.setdefault(step.function, []).append(step)
@@ -311,7 +390,7 @@ class Questions:
         # Clients give up after some rounds, and a loop may need more of them.
         if any(isinstance(above, _LOOPS) for step in reach.steps for above in _inside(step)):
             return False
-        quiet = Quiet(self, asking)
+        quiet = Quiet(self, self._asking)
         return all(quiet.before(function, steps[0].module) for function, steps in by_function.items())
 
     def read(self, module: Module) -> functions.Module:
@@ -540,6 +619,11 @@ def _suppresses(manager: ast.expr) -> bool:
     if not isinstance(manager, ast.Call) or dotted(manager.func).rpartition(".")[2] != "suppress":
         return False
     return any(dotted(kind).endswith("BaseException") or isinstance(kind, ast.Starred) for kind in manager.args)
+
+
+def _is_path_to(name: str, text: ast.Constant) -> bool:
+    """Whether a text is a name, or a dotted path that ends in it."""
+    return isinstance(text.value, str) and (text.value == name or text.value.endswith(f".{name}"))
 
 
 def _is_template(call: ast.Call) -> bool:

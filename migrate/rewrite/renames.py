@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from ..facts.model import FileFacts
+from ..facts.texts import Texts
 from ..rule import Import
 from ..sdk.infer import Inference
 from ..sdk.modules import How, Module
@@ -33,21 +33,24 @@ def moved(
     tree: Tree,
     module: Module,
     inference: Inference,
-    others: Sequence[FileFacts],
+    texts: Texts,
     *,
     also: Collection[ast.alias] = (),
     anew: bool = False,
 ) -> Iterator[Edit | Import]:
-    """Everything that moving these names of one statement takes; `others` are files that may import them from here.
+    """Everything that moving these names of one statement takes; `texts` tell which files import them from here.
 
     `also` are names that go as well, for something else gives them; `anew` is for modules of the project, which stand elsewhere than
     those of the SDK.
     """
-    locals_ = {move.alias: _local(move, module, inference, others) for move in moves}
+    locals_ = {move.alias: _local(move, module, inference, texts) for move in moves}
     for move in moves:
         old = move.alias.asname or move.alias.name
         if locals_[move.alias] != old:
             yield from (Edit(span, locals_[move.alias]) for span in uses(old, [move.alias], module, inference))
+    # What the file imports by its new name already is not imported once more.
+    doubled = [move.alias for move in moves if locals_[move.alias] == move.name and _is_there(move, module, inference)]
+    also, moves = [*also, *doubled], [move for move in moves if move.alias not in doubled]
     gone = {move.alias for move in moves if move.module != statement.module}
     homes = {move.module for move in moves if move.alias in gone}
     if gone and len(gone) == len(statement.names) and len(homes) == 1 and not also and not (anew and _is_plain(statement, module)):
@@ -77,16 +80,16 @@ def moved(
 
 def uses(name: str, aliases: Sequence[ast.alias], module: Module, inference: Inference) -> Iterator[Span]:
     """Where a name stands that is given by these imports alone, in annotations with quotes too."""
-    for node in module.nodes:
-        if isinstance(node, ast.Name) and node.id == name and not isinstance(node.ctx, ast.Store):
+    for node in module.names.get(name, ()):
+        if not isinstance(node.ctx, ast.Store):
             bindings = inference.bindings(name, node, module)
             if bindings and all(binding.node in aliases for binding in bindings):
                 yield module.span(node)
-        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and name in node.value and _is_annotation(node, module):
-            text, start = module.text(node), module.span(node).start
-            for found in re.finditer(rf"(?<![\w.]){re.escape(name)}\b", text):
-                at = start + len(text[: found.start()].encode())
-                yield Span(at, at + len(name.encode()))
+    for quoted in module.annotations(name):
+        text, start = module.text(quoted), module.span(quoted).start
+        for found in re.finditer(rf"(?<![\w.]){re.escape(name)}\b", text):
+            at = start + len(text[: found.start()].encode())
+            yield Span(at, at + len(name.encode()))
 
 
 def replaced(
@@ -106,37 +109,42 @@ def replaced(
     yield from taken_out(statement, {alias}, tree, module)
 
 
-def is_shared(name: str, aliases: Sequence[ast.alias], module: Module, inference: Inference, others: Sequence[FileFacts]) -> bool:
+def is_shared(name: str, aliases: Sequence[ast.alias], module: Module, inference: Inference, texts: Texts) -> bool:
     """Whether something else than code of this file may ask for a name: then it has to keep it."""
     top = module.scopes[module.tree].bindings.get(name, [])
     if any(binding.how is not How.IMPORTED or binding.node not in aliases for binding in top):
         return True
     dotted = f"{module.name}.{name}"
-    for other in others:
-        if dotted in other.imports.values() or f'"{dotted}"'.encode() in other.source.utf8 or f"'{dotted}'".encode() in other.source.utf8:
+    if any(path != module.path for path in (*texts.importing(dotted), *texts.quoting(dotted))):
+        return True
+    if name in module.offered:
+        return True
+    for node in module.names.get(name, ()):
+        bindings = inference.bindings(name, node, module)
+        if any(binding.node in aliases for binding in bindings) and not all(binding.node in aliases for binding in bindings):
             return True
-    for node in module.nodes:
-        match node:
-            case ast.Assign(targets=[ast.Name(id="__all__")], value=ast.List(elts=items) | ast.Tuple(elts=items)):
-                if any(isinstance(item, ast.Constant) and item.value == name for item in items):
-                    return True
-            case ast.Name(id=used) if used == name:
-                bindings = inference.bindings(name, node, module)
-                if any(binding.node in aliases for binding in bindings) and not all(binding.node in aliases for binding in bindings):
-                    return True
     return False
 
 
-def _local(move: Move, module: Module, inference: Inference, others: Sequence[FileFacts]) -> str:
+def _local(move: Move, module: Module, inference: Inference, texts: Texts) -> str:
     """The name that the file uses from now on."""
     old = move.alias.asname or move.alias.name
     if move.alias.asname is not None or move.name == move.alias.name:
         return old
-    taken = any(move.name in scope.bindings for scope in module.scopes.values()) or any(
-        isinstance(node, ast.Name) and node.id == move.name for node in module.nodes
-    )
-    package = module.package and not any(isinstance(node, ast.Name) and node.id == old for node in module.nodes)
-    return old if taken or package or is_shared(old, [move.alias], module, inference, others) else move.name
+    taken = not _is_there(move, module, inference) and (move.name in module.bound or move.name in module.names)
+    package = module.package and old not in module.names
+    return old if taken or package or is_shared(old, [move.alias], module, inference, texts) else move.name
+
+
+def _is_there(move: Move, module: Module, inference: Inference) -> bool:
+    """Whether the new name is known to all uses of the old one already: nothing but an import above them gives it, and gives the same."""
+    found = [binding for scope in module.scopes.values() for binding in scope.bindings.get(move.name, ())]
+    statements = [module.parents.get(binding.node) for binding in found]
+    same = all(binding.node is not move.alias and binding.target == f"{move.module}.{move.name}" for binding in found)
+    if not found or not same or not all(isinstance(one, ast.ImportFrom) and _is_plain(one, module) for one in statements):
+        return False
+    end = max(module.span(binding.node).end for binding in found)
+    return all(end < span.start for span in uses(move.alias.asname or move.alias.name, [move.alias], module, inference))
 
 
 def _spelled(name: str, local: str) -> str:
@@ -219,20 +227,3 @@ def _module_span(statement: ast.ImportFrom, module: Module) -> Span:
     start = module.span(statement).start
     at = module.source.utf8.index((statement.module or "").encode(), start + len("from"))
     return Span(at, at + len((statement.module or "").encode()))
-
-
-def _is_annotation(node: ast.Constant, module: Module) -> bool:
-    child: ast.AST = node
-    for above in module.around(node):
-        match above:
-            case ast.arg() | ast.AnnAssign():
-                return getattr(above, "annotation", None) is child
-            case ast.FunctionDef() | ast.AsyncFunctionDef():
-                return above.returns is child
-            case ast.Call(func=ast.Name(id="cast")):
-                return bool(above.args) and above.args[0] is child
-            case ast.Subscript() | ast.BinOp() | ast.Tuple() | ast.List():
-                child = above
-            case _:
-                return False
-    return False

@@ -76,9 +76,9 @@ def plan(question: Question, found: Questions) -> Plan | None:
     for entry in reach.entries:
         if entry.key not in TOOLS or entry.place is None or len(entry.function.decorator_list) != 1 or entry.module is not module:
             return None
-        others = [one for one in found.all if any(other.function is entry.function for other in found.reach(one).entries)]
+        others = [one for one, _ in found.asked_by(entry.function)]
         called = found.is_used_otherwise(entry.function, module, ())
-        named = [node for node in module.nodes if isinstance(node, Def) and node.name == entry.function.name]
+        named = module.functions.get(entry.function.name, [])
         if (
             len(named) > 1
             or others != [question]
@@ -334,11 +334,10 @@ def _made(question: Question, found: Questions) -> tuple[str, str, str, tuple[Im
 
 def _is_placeable(name: str, answer: str, function: Def, module: Module) -> bool:
     """Whether a name means what it should beside the function, and the model of the answer is there by then."""
-    for scope in module.scopes.values():
-        for binding in scope.bindings.get(name, ()):
-            known = binding.how is How.IMPORTED and binding.target.rpartition(".")[2] == name
-            if not known or binding.target.partition(".")[0] not in ("mcp", "mcp_types", "typing", "typing_extensions"):
-                return False
+    for binding in module.bound.get(name, ()):
+        known = binding.how is How.IMPORTED and binding.target.rpartition(".")[2] == name
+        if not known or binding.target.partition(".")[0] not in ("mcp", "mcp_types", "typing", "typing_extensions"):
+            return False
     model = answer.partition("[")[2].rstrip("]").partition(".")[0]
     if not model:
         return True

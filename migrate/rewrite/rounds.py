@@ -63,10 +63,10 @@ def _verdict(question: Question, found: Questions) -> Verdict:
         return Verdict(Way.RESOLVER, Applicability.SAFE, plan=plan, openings=openings)
     if not openings:  # what else these functions ask is as much a part of them
         tools = {entry.function for entry in reach.entries}
-        beside = [one for one in found.all if one is not question and tools & {entry.function for entry in found.reach(one).entries}]
-        openings = tuple(opening for one in beside for opening in found.openings(one))
-        if openings:
-            line = openings[0].module.source.position(openings[0].module.span(openings[0].handler).start).line
+        beside = {one for tool in tools for one, _ in found.asked_by(tool) if one is not question}
+        opening = next((opening for one in found.in_order(beside) for opening in found.openings(one)), None)
+        if opening is not None:
+            line = opening.module.source.position(opening.module.span(opening.handler).start).line
             return Verdict(
                 Way.NONE, Applicability.MANUAL, f"nothing is rewritten as long as line {line} lets the action go on without an answer"
             )

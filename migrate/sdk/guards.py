@@ -13,7 +13,7 @@ _ASKS = frozenset({"hasattr", "getattr"})
 
 def is_asked(node: ast.AST, subject: ast.expr, names: Iterable[str], module: Module, *, read: bool = True) -> bool:
     """Whether what stands around a use asks `hasattr` or `getattr` for one of these names of the same subject, or reads one (`read`)."""
-    wanted = {name: read for name in names if name.encode() in module.source.utf8}
+    wanted = {name: read for name in names if module.says(name)}
     if not wanted:
         return False
     text = dotted(subject)
@@ -31,7 +31,7 @@ def is_asked(node: ast.AST, subject: ast.expr, names: Iterable[str], module: Mod
         if text and any(_speaks(inner, text, wanted, node) for scope in scopes for inner in descend(scope)):
             return True
         if isinstance(above, Def | ast.ClassDef | ast.Module | ast.Lambda):
-            return text != "" and isinstance(child, ast.stmt) and _left_before(above, child, text, wanted)
+            return text != "" and isinstance(child, ast.stmt) and _left_before(above, child, text, wanted, module)
         child = above
     return False
 
@@ -53,12 +53,12 @@ def _speaks(inner: ast.AST, text: str, wanted: Mapping[str, bool], node: ast.AST
     return False
 
 
-def _left_before(above: ast.AST, child: ast.stmt, text: str, wanted: Mapping[str, bool]) -> bool:
+def _left_before(above: ast.AST, child: ast.stmt, text: str, wanted: Mapping[str, bool], module: Module) -> bool:
     """`if hasattr(x, "new_name"): return ...` above a use of the old one."""
-    body = getattr(above, "body", [])
-    for statement in body[: body.index(child)] if isinstance(body, list) and child in body else []:
-        if not isinstance(statement, ast.If) or not isinstance(statement.body[-1], ast.Return | ast.Raise | ast.Continue):
-            continue
-        if any(_speaks(inner, text, wanted, child) for inner in descend(statement.test)):
+    place = module.place(child)
+    if place is None or place[0] is not getattr(above, "body", None):
+        return False
+    for number, statement in module.leaving(place[0]):
+        if number < place[1] and any(_speaks(inner, text, wanted, child) for inner in descend(statement.test)):
             return True
     return False

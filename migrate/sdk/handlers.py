@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, TypeVar
 
 from ..facts.model import Symbol, SymbolUse
 from ..facts.syntax import children
 from .modules import Def, How, Module
-from .servers import part
+from .servers import Origins, Server, part
 from .types import OWN, Function, members
 
 if TYPE_CHECKING:
     from .program import Program
 
+T = TypeVar("T")
 _INNER = frozenset({ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef})
 _KINDS = {"tool": "tool", "add_tool": "tool", "resource": "resource", "prompt": "prompt"}
 
@@ -42,17 +45,61 @@ class Handler:
 
 def handlers(program: Program) -> list[Handler]:
     """All handlers of a project; one for each call that registers a function."""
-    found = program.memo.get("handlers")
-    if found is None:
-        found = [
-            handler
-            for path in program.near
-            for fact in program.symbols(path)
-            if isinstance(fact, Symbol)
-            for handler in _registered(fact, path, program)
-        ]
-        program.memo["handlers"] = found
-    return found  # type: ignore[return-value]
+    return _remembered("handlers", _found, program)
+
+
+def _found(program: Program) -> list[Handler]:
+    return [
+        handler
+        for path in program.near
+        for fact in program.symbols(path)
+        if isinstance(fact, Symbol)
+        for handler in _registered(fact, path, program)
+    ]
+
+
+def registered(call: ast.AST | None, program: Program) -> list[Handler]:
+    """The handlers that a call registers."""
+    return _remembered("handlers by call", _by_call, program).get(call, [])
+
+
+def handler_of(function: Def, program: Program) -> Handler | None:
+    """The first handler that a function is."""
+    return _remembered("handlers by function", _by_function, program).get(function)
+
+
+def tools_of(server: Server, program: Program) -> list[Handler]:
+    """The tools that are registered with a server, as far as that is known."""
+    return _remembered("tools by server", _by_server, program).get(server.call, [])
+
+
+def _remembered(question: str, find: Callable[[Program], T], program: Program) -> T:
+    if question not in program.memo:
+        program.memo[question] = find(program)
+    return program.memo[question]  # type: ignore[return-value]
+
+
+def _by_call(program: Program) -> dict[ast.AST | None, list[Handler]]:
+    found: dict[ast.AST | None, list[Handler]] = {}
+    for handler in handlers(program):
+        found.setdefault(handler.call, []).append(handler)
+    return found
+
+
+def _by_function(program: Program) -> dict[Def, Handler]:
+    return {handler.function: handler for handler in reversed(handlers(program))}
+
+
+def _by_server(program: Program) -> dict[ast.Call, list[Handler]]:
+    found: dict[ast.Call, list[Handler]] = {}
+    for handler in handlers(program):
+        func = handler.call.func
+        if handler.kind == "tool" and isinstance(func, ast.Attribute):
+            made = Origins(program).of(func.value, handler.where)
+            # What comes from nobody knows where is the one server's, where there is one.
+            for call in made or [server.call for server in program.servers if len(program.servers) == 1]:
+                found.setdefault(call, []).append(handler)
+    return found
 
 
 def _registered(fact: Symbol, path: str, program: Program) -> Iterator[Handler]:
@@ -97,8 +144,10 @@ def _decorated(given: ast.Name, module: Module, program: Program) -> Iterator[tu
     outer = next((above for above in module.around(inner) if isinstance(above, Def)), None)
     names = {f"{module.path}{OWN}{module.qualified(one)}" for one in (inner, outer) if one is not None}
     words = {one.name for one in (inner, outer) if one is not None}
-    for path, file in program.files.items():
-        if not any(f"@{word}".encode() in file.source.utf8 or f".{word}".encode() in file.source.utf8 for word in words):
+    near = {path for word in words for path in program.texts.naming(word)}
+    for path in program.files:
+        file = program.files[path] if path in near else None
+        if file is None or not any(f"@{word}".encode() in file.source.utf8 or f".{word}".encode() in file.source.utf8 for word in words):
             continue
         other = program.module_at(path)
         for function in other.nodes:
@@ -131,21 +180,24 @@ def callers(function: Def, module: Module, program: Program) -> Iterator[tuple[M
 
 def mentions(function: Def, module: Module, program: Program) -> Iterator[tuple[Module, ast.expr]]:
     """Where a function is named without being called: it may be called from anywhere then."""
-    where = f"{module.path}{OWN}{module.qualified(function)}"
-    for path, file in program.files.items():
-        if function.name.encode() not in file.source.utf8:
-            continue
+    found = _remembered(f"mentions of {function.name}", partial(_mentioned, function.name), program)
+    yield from found.get(f"{module.path}{OWN}{module.qualified(function)}", ())
+
+
+def _mentioned(name: str, program: Program) -> dict[str, list[tuple[Module, ast.expr]]]:
+    """Where functions of one name are named, by the function: all projects have many that are called `run`."""
+    found: dict[str, list[tuple[Module, ast.expr]]] = defaultdict(list)
+    for path in program.texts.naming(name):
         other = program.module_at(path)
-        for node in other.nodes:
-            name = node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
-            if name != function.name or not isinstance(getattr(node, "ctx", None), ast.Load):
+        for node in other.mentioned.get(name, ()):
+            if not isinstance(node, ast.Name | ast.Attribute) or not isinstance(node.ctx, ast.Load):
                 continue
             above = other.parents.get(node)
             if isinstance(above, ast.Call) and above.func is node:
                 continue
-            assert isinstance(node, ast.Name | ast.Attribute)
-            if any(isinstance(one, Function) and one.name == where for one in members(program.type(node, other))):
-                yield other, node
+            for where in {one.name: None for one in members(program.type(node, other)) if isinstance(one, Function)}:
+                found[where].append((other, node))
+    return found
 
 
 def own_nodes(function: Def) -> Iterator[ast.AST]:

@@ -7,7 +7,9 @@ name with several lives has the type of the one in hand.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator, Mapping
+import heapq
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Protocol
 
 from ..facts.gates import HANDLER_MODULE, SESSION_MODULE
@@ -18,6 +20,7 @@ from .standing import MOCK, PLACES, STAND_INS, WORDS, Standing, is_patch
 from .types import ADAPTER, NONE, OWN, ClassOf, Either, Function, Instance, Known, ModuleOf, either, is_open, members
 
 _MAX_DEPTH = 40
+_SPELLED = (ast.Name, ast.Attribute, ast.Subscript)
 _ITERATES = frozenset({"list", "set", "frozenset", "sorted", "reversed", "iter", "tuple", "filter", "deque"})
 _GIVING = _ITERATES | {"next", "enumerate", "zip", "cast", "getattr", "super"}
 _STREAM = "Stream"  # of anyio: what is sent into its one end comes out of the other
@@ -122,6 +125,83 @@ class World(Protocol):
         """The imports whose names are looked at as what another branch of their guard imports, from the older release."""
 
 
+class Givings:
+    """What one name is given in one scope, by where that is: each of its uses asks what comes before it."""
+
+    def __init__(self, name: str, scope: Scope, module: Module) -> None:
+        self.module = module
+        self.by_statement: dict[ast.AST, list[Binding]] = {}
+        self.by_node: dict[ast.AST, list[Binding]] = {}
+        bindings = scope.bindings[name]
+        for binding in bindings:
+            self.by_statement.setdefault(module.statement(binding.node) or binding.node, []).append(binding)
+            self.by_node.setdefault(binding.node, []).append(binding)
+        self.parameters = [binding for binding in bindings if binding.how is How.PARAMETER]
+        self.inside: dict[ast.AST, list[Binding]] = {}
+        """What statements give, and the nodes around them."""
+        for statement, given in self.by_statement.items():
+            for above in (statement, *module.around(statement)):
+                self.inside.setdefault(above, []).extend(given)
+        self._blocks: dict[int, list[int]] = {}  # by the block, where in it something is given
+        for above in self.inside:
+            place = module.place(above)
+            if place is not None:
+                self._blocks.setdefault(id(place[0]), []).append(place[1])
+        for places in self._blocks.values():
+            places.sort()
+        self._definite: dict[ast.AST, bool] = {}
+
+    def before(self, statement: ast.AST) -> Iterator[ast.AST]:
+        """The statements of the same block in which something is given, from the nearest before this one upwards."""
+        place = self.module.place(statement)
+        if place is not None:
+            block, number = place
+            yield from (block[at] for at in _upwards(self._blocks.get(id(block), []), number))
+
+    def is_in_body(self, statement: ast.AST, above: ast.For | ast.AsyncFor | ast.While) -> bool:
+        place = self.module.place(statement)
+        return place is not None and place[0] is above.body
+
+    def is_definite(self, statement: ast.AST) -> bool:
+        """Whether a statement surely gives the name something."""
+        if statement not in self._definite:
+            self._definite[statement] = self._is_definite(statement)
+        return self._definite[statement]
+
+    def _is_definite(self, statement: ast.AST) -> bool:
+        own = bool(self.by_statement.get(statement))
+        match statement:
+            case ast.For() | ast.AsyncFor() | ast.While() | ast.If() | ast.Match():
+                return False
+            case ast.With(body=body) | ast.AsyncWith(body=body):
+                return own or any(inner in self.inside and self.is_definite(inner) for inner in body)
+            case ast.Try(body=body, handlers=handlers):
+                given = any(inner in self.inside and self.is_definite(inner) for inner in body)
+                return given and all(_leaves_block(handler.body) for handler in handlers)
+        return own
+
+
+class Steps:
+    """The statements of a block by what they test and what they give something new: each use of a tested value asks for those before."""
+
+    def __init__(self, block: Sequence[ast.AST]) -> None:
+        self.stores: dict[str, dict[int, None]] = {}  # in order
+        self._all: dict[str, list[int]] = {}
+        for number, statement in enumerate(block):
+            tested = [statement.test] if isinstance(statement, ast.Assert | ast.If) else []
+            texts = {spelled(node) for test in tested for node in ast.walk(test) if isinstance(node, _SPELLED)}
+            for node in ast.walk(statement):
+                if isinstance(node, _SPELLED) and isinstance(node.ctx, ast.Store):
+                    texts.add(text := spelled(node))
+                    self.stores.setdefault(text, {})[number] = None
+            for text in texts:
+                self._all.setdefault(text, []).append(number)
+
+    def before(self, number: int, *texts: str) -> Iterator[int]:
+        """The places of those before one that speak of something, from the nearest upwards."""
+        yield from heapq.merge(*(_upwards(self._all.get(text, []), number) for text in dict.fromkeys(texts)), reverse=True)
+
+
 class Inference:
     """Types of expressions, each found once."""
 
@@ -131,6 +211,9 @@ class Inference:
         self.standing = Standing(self)
         self._known: dict[ast.AST, Known | None] = {}
         self._busy: set[object] = set()
+        self._givings: dict[tuple[Scope, str], Givings] = {}
+        self._fixtures: dict[int, dict[str, Def]] = {}
+        self._steps: dict[int, Steps] = {}  # by the block, which its module holds
         self._depth = 0
 
     def type(self, node: ast.expr, module: Module) -> Known | None:
@@ -622,7 +705,7 @@ class Inference:
 
     def _filled(self, node: ast.Name, module: Module) -> Known | None:
         """The items that are appended to a list, or stored in a dict, of this name in the same scope."""
-        return self._items(((how, value) for how, at, value in module.filled.get(node.id, ()) if _same_scope(at, node, module)), module)
+        return self._items(((how, value) for how, _, value in module.filled_beside(node.id, node)), module)
 
     def _items(self, filled: Iterable[tuple[str, ast.expr]], module: Module) -> Known | None:
         found = [(how, self.type(value, module)) for how, value in filled]
@@ -666,14 +749,14 @@ class Inference:
 
     def _reaching(self, name: str, node: ast.AST, scope: Scope, module: Module) -> list[Binding]:
         """The bindings that a use can see: the nearest that surely comes before, and those that may come between."""
-        by_statement: dict[ast.AST, list[Binding]] = {}
-        for binding in scope.bindings[name]:
-            by_statement.setdefault(module.statement(binding.node) or binding.node, []).append(binding)
+        given = self._givings.get((scope, name))
+        if given is None:
+            given = self._givings[scope, name] = Givings(name, scope, module)
         found: list[Binding] = []
         current: ast.AST | None = module.statement(node)
         # A use in the header of a compound statement, or on the right of its own assignment, sees what came before.
         own = (
-            by_statement.get(current, [])
+            given.by_statement.get(current, [])
             if current is not None and not isinstance(current, ast.Assign | ast.AnnAssign | ast.AugAssign)
             else []
         )
@@ -683,34 +766,25 @@ class Inference:
             return own  # `with a() as x, b(x)`
         while current is not None and current is not scope.node:
             above = module.parents.get(current)
-            block = _block_of(above, current)
-            for sibling in reversed(block[: block.index(current)] if current in block else []):
-                inside = [
-                    binding for statement, bindings in by_statement.items() if _inside(statement, sibling, module) for binding in bindings
-                ]
-                if inside:
-                    found += inside
-                    if _is_definite(sibling, list(by_statement.get(sibling, [])), by_statement):
-                        return _distinct(found)
+            for sibling in given.before(current):
+                found += given.inside[sibling]
+                if given.is_definite(sibling):
+                    return _distinct(found)
             if above is None or above is scope.node:
                 break
-            if isinstance(above, ast.For | ast.AsyncFor | ast.While) and current in above.body:
-                found += [
-                    b
-                    for statement, bindings in by_statement.items()
-                    if _inside(statement, above, module) and statement is not above
-                    for b in bindings
-                ]
-            if isinstance(above, ast.For | ast.AsyncFor | ast.With | ast.AsyncWith | ast.ExceptHandler) and above in by_statement:
-                return _distinct([*found, *by_statement[above]])
+            if isinstance(above, ast.For | ast.AsyncFor | ast.While) and given.is_in_body(current, above):
+                its_own = given.by_statement.get(above, ())
+                found += [binding for binding in given.inside.get(above, ()) if binding not in its_own]
+            if isinstance(above, ast.For | ast.AsyncFor | ast.With | ast.AsyncWith | ast.ExceptHandler) and above in given.by_statement:
+                return _distinct([*found, *given.by_statement[above]])
             if isinstance(above, ast.ExceptHandler):
-                handled = [binding for binding in scope.bindings[name] if binding.node is above]
+                handled = given.by_node.get(above)
                 if handled:
                     return _distinct([*found, *handled])
                 current = above
                 continue
             current = above
-        found += [binding for binding in scope.bindings[name] if binding.how is How.PARAMETER]
+        found += given.parameters
         return _distinct(found)
 
     def _bound(self, binding: Binding, name: str, module: Module) -> Known | None:
@@ -1058,10 +1132,14 @@ class Inference:
                 return self._given_by(found, home)
         return None
 
-    def _giving(self, body: Iterable[ast.stmt], name: str) -> Def | None:
-        """The fixture of this name among some statements."""
-        functions = (node for node in body if isinstance(node, Def) and node.name == name)
-        return next((node for node in functions if any(_last(decorator) == "fixture" for decorator in node.decorator_list)), None)
+    def _giving(self, body: Sequence[ast.stmt], name: str) -> Def | None:
+        """The first fixture of this name among the statements of a module or class: hundreds of tests ask for theirs."""
+        if id(body) not in self._fixtures:
+            found = self._fixtures[id(body)] = {}
+            for node in body:
+                if isinstance(node, Def) and any(_last(decorator) == "fixture" for decorator in node.decorator_list):
+                    found.setdefault(node.name, node)
+        return self._fixtures[id(body)].get(name)
 
     def _given_by(self, fixture: Def, home: Module) -> Known | None:
         known = self._own_result(Function(f"{home.path}{OWN}{home.qualified(fixture)}"))
@@ -1219,7 +1297,7 @@ class Inference:
                     if not isinstance(child, ast.comprehension) or found is None:
                         pass
             if found is None and isinstance(child, ast.stmt):
-                found = self._guarded(child, above, text, module)
+                found = self._guarded(child, text, module)
             if found is not None:
                 return found
             if isinstance(above, Def | ast.ClassDef | ast.Module | ast.Lambda):
@@ -1233,13 +1311,18 @@ class Inference:
         known = self._type(node, module)
         return known if isinstance(known, Instance) and asked.intersection(self.api.bases(known.name)) else narrowed
 
-    def _guarded(self, statement: ast.stmt, above: ast.AST, text: str, module: Module) -> Known | None:
+    def _guarded(self, statement: ast.stmt, text: str, module: Module) -> Known | None:
         """`if not isinstance(x, C): return` and `assert isinstance(x, C)` before a statement of the same block."""
-        block = _block_of(above, statement)
-        if statement not in block:
+        place = module.place(statement)
+        if place is None:
             return None
+        block, number = place
+        if id(block) not in self._steps:
+            self._steps[id(block)] = Steps(block)
+        steps = self._steps[id(block)]
         root = text.partition(".")[0].partition("[")[0]
-        for before in reversed(block[: block.index(statement)]):
+        for at in steps.before(number, text, root):
+            before = block[at]
             match before:
                 case ast.Assert(test=test):
                     found = self._tested(test, text, module)
@@ -1249,7 +1332,7 @@ class Inference:
                     found = None
             if found is not None:
                 return found
-            if _stores(before, text, root):
+            if at in steps.stores.get(text, ()) or at in steps.stores.get(root, ()):
                 return None
         return None
 
@@ -1367,36 +1450,13 @@ def _own_nodes(function: Def) -> Iterator[ast.AST]:
             pending += reversed(children(node))
 
 
-def _block_of(above: ast.AST | None, statement: ast.AST) -> list[ast.stmt]:
-    """The list of statements that a statement stands in."""
-    for name in ("body", "orelse", "finalbody", "handlers"):
-        block = getattr(above, name, None)
-        if isinstance(block, list) and statement in block:
-            return block
-    return []
-
-
 def _inside(node: ast.AST, above: ast.AST, module: Module) -> bool:
     return node is above or any(one is above for one in module.around(node))
 
 
-def _is_definite(sibling: ast.stmt, own: list[Binding], by_statement: Mapping[ast.AST, list[Binding]]) -> bool:
-    """Whether a statement surely binds the name that the bindings are of."""
-    if isinstance(sibling, ast.For | ast.AsyncFor | ast.While | ast.If | ast.Match):
-        return False
-    if isinstance(sibling, ast.With | ast.AsyncWith):
-        return bool(own) or any(
-            _is_definite(inner, by_statement.get(inner, []), by_statement) for inner in sibling.body if _binds(inner, by_statement)
-        )
-    if isinstance(sibling, ast.Try):
-        return any(
-            _is_definite(inner, by_statement.get(inner, []), by_statement) for inner in sibling.body if _binds(inner, by_statement)
-        ) and all(_leaves_block(handler.body) for handler in sibling.handlers)
-    return bool(own)
-
-
-def _binds(statement: ast.stmt, by_statement: Mapping[ast.AST, list[Binding]]) -> bool:
-    return statement in by_statement or any(inner in by_statement for inner in ast.walk(statement))
+def _upwards(places: Sequence[int], end: int) -> Iterator[int]:
+    """The places before one, from the nearest upwards."""
+    return (places[at] for at in range(bisect_left(places, end) - 1, -1, -1))
 
 
 def _leaves_block(body: list[ast.stmt]) -> bool:
@@ -1405,16 +1465,3 @@ def _leaves_block(body: list[ast.stmt]) -> bool:
 
 def _distinct(bindings: list[Binding]) -> list[Binding]:
     return list(dict.fromkeys(bindings))
-
-
-def _same_scope(node: ast.AST, other: ast.AST, module: Module) -> bool:
-    one, two = module.scope(node), module.scope(other)
-    return one is two or one.parent is two or two.parent is one
-
-
-def _stores(statement: ast.stmt, text: str, root: str) -> bool:
-    """Whether a statement gives something new to what a test has spoken about."""
-    for node in ast.walk(statement):
-        if isinstance(node, ast.Name | ast.Attribute | ast.Subscript) and isinstance(node.ctx, ast.Store) and spelled(node) in (text, root):
-            return True
-    return False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -24,6 +25,9 @@ _BINDING = frozenset(
         ast.MatchAs, ast.MatchStar, ast.Global, ast.Nonlocal, ast.Import, ast.ImportFrom,
     }
 )  # fmt: skip
+_WORD = re.compile(r"\w+")
+_BLOCKS = ("body", "orelse", "finalbody", "handlers")
+_LAST_WORD = re.compile("[.:]")
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp)
 
 
@@ -81,6 +85,10 @@ class Module:
         self._outer: set[ast.AST] = set()  # what belongs to a function or class, and is evaluated in the scope around it
         self._met: dict[Span, ast.AST] = {}
         self._quoted: dict[ast.Constant, ast.expr | None] = {}
+        self._said: dict[str, bool] = {}
+        self._filled: dict[str, tuple[dict[Scope, list[int]], dict[Scope | None, list[int]]]] = {}
+        self._leaving: dict[int, list[tuple[int, ast.If]]] = {}
+        self._reads: dict[str, dict[Scope, list[ast.Name]]] = {}
         self._index()
 
     def span(self, node: ast.AST) -> Span:
@@ -133,6 +141,121 @@ class Module:
                 found[node.id].append(node)
         return found
 
+    def reads(self, name: str, scope: Scope) -> list[ast.Name]:
+        """Where a name is read in one scope itself, in source order: every test of a file may have a `result` of its own."""
+        if name not in self._reads:
+            found: dict[Scope, list[ast.Name]] = {}
+            for node in self.loads.get(name, ()):
+                found.setdefault(self.scope(node), []).append(node)
+            self._reads[name] = found
+        return self._reads[name].get(scope, [])
+
+    @cached_property
+    def texts(self) -> dict[str, list[ast.Constant]]:
+        """The texts of the file by what they say, in source order."""
+        found: dict[str, list[ast.Constant]] = {}
+        for node in self.of(ast.Constant):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                found.setdefault(node.value, []).append(node)
+        return found
+
+    @cached_property
+    def classes(self) -> dict[str, ast.ClassDef]:
+        """The classes at the top of the module."""
+        return {node.name: node for node in self.tree.body if isinstance(node, ast.ClassDef)}
+
+    @cached_property
+    def functions(self) -> dict[str, list[ast.AST]]:
+        """The functions and methods by their bare names."""
+        found: dict[str, list[ast.AST]] = {}
+        for node in self.of(ast.FunctionDef, ast.AsyncFunctionDef):
+            if isinstance(node, Def):
+                found.setdefault(node.name, []).append(node)
+        return found
+
+    def leaving(self, block: list[ast.AST]) -> list[tuple[int, ast.If]]:
+        """The `if` statements of a block whose body leaves it, with their places."""
+        if id(block) not in self._leaving:
+            self._leaving[id(block)] = [
+                (number, statement)
+                for number, statement in enumerate(block)
+                if isinstance(statement, ast.If) and isinstance(statement.body[-1], ast.Return | ast.Raise | ast.Continue)
+            ]
+        return self._leaving[id(block)]
+
+    def place(self, statement: ast.AST) -> tuple[list[ast.AST], int] | None:
+        """The block that a statement, or a clause of `try`, stands in, and where: to look it up there takes longer the later it is."""
+        return self._places.get(statement)
+
+    @cached_property
+    def _places(self) -> dict[ast.AST, tuple[list[ast.AST], int]]:
+        found: dict[ast.AST, tuple[list[ast.AST], int]] = {}
+        for node in self.nodes:
+            for name in _BLOCKS:
+                block = getattr(node, name, None)
+                if isinstance(block, list):
+                    found.update((statement, (block, number)) for number, statement in enumerate(block))
+        return found
+
+    @cached_property
+    def names(self) -> dict[str, list[ast.Name]]:
+        """Where names stand, read or given a value, in source order."""
+        found: dict[str, list[ast.Name]] = {}
+        for node in self.of(ast.Name):
+            if isinstance(node, ast.Name):
+                found.setdefault(node.id, []).append(node)
+        return found
+
+    @cached_property
+    def bound(self) -> dict[str, list[Binding]]:
+        """What names are given in any scope."""
+        found: dict[str, list[Binding]] = {}
+        for scope in self.scopes.values():
+            for name, bindings in scope.bindings.items():
+                found.setdefault(name, []).extend(bindings)
+        return found
+
+    @cached_property
+    def offered(self) -> frozenset[object]:
+        """What the lists called `__all__` hold."""
+        found: set[object] = set()
+        for node in self.of(ast.Assign):
+            match node:
+                case ast.Assign(targets=[ast.Name(id="__all__")], value=ast.List(elts=items) | ast.Tuple(elts=items)):
+                    found.update(item.value for item in items if isinstance(item, ast.Constant))
+        return frozenset(found)
+
+    def annotations(self, name: str) -> list[ast.Constant]:
+        """The annotations in quotes that hold a name as a word, in source order."""
+        return self._annotations.get(name, [])
+
+    @cached_property
+    def _annotations(self) -> dict[str, list[ast.Constant]]:
+        found: dict[str, list[ast.Constant]] = {}
+        for node in self.of(ast.Constant):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str) and _is_annotation(node, self):
+                for word in {*_WORD.findall(node.value)}:
+                    found.setdefault(word, []).append(node)
+        return found
+
+    @cached_property
+    def mentioned(self) -> dict[str, list[ast.Name | ast.Attribute | ast.alias | ast.Constant]]:
+        """What may stand for something by its name, in source order: names, attributes, imports, and texts by their last word."""
+        found: dict[str, list[ast.Name | ast.Attribute | ast.alias | ast.Constant]] = defaultdict(list)
+        for node in self.nodes:
+            match node:
+                case ast.Name(id=name) | ast.Attribute(attr=name) | ast.alias(name=name):
+                    found[name].append(node)
+                case ast.Constant(value=str(text)) if text:
+                    found[_LAST_WORD.split(text)[-1]].append(node)
+        return found
+
+    def says(self, word: str) -> bool:
+        """Whether the text of the file contains a word; searched for once."""
+        if word not in self._said:
+            self._said[word] = word.encode() in self.source.utf8
+        return self._said[word]
+
     @cached_property
     def submodules(self) -> frozenset[str]:
         """The modules of packages that the file imports under their whole names."""
@@ -145,7 +268,7 @@ class Module:
 
     def means(self, name: str, target: str) -> bool:
         """Whether a name is free in all scopes, or imported as the last part of what it is meant to be."""
-        bindings = [binding for scope in self.scopes.values() for binding in scope.bindings.get(name, ())]
+        bindings = self.bound.get(name, ())
         return all(one.how is How.IMPORTED and one.target.rpartition(".")[2] == target.rpartition(".")[2] for one in bindings)
 
     def qualified(self, node: ast.AST) -> str:
@@ -239,6 +362,24 @@ class Module:
                 case ast.AugAssign(target=ast.Attribute() as container, op=ast.Add(), value=value):
                     found[dotted(container)].append(("extend", node, value))
         return found
+
+    def filled_beside(self, text: str, node: ast.AST) -> list[tuple[str, ast.AST, ast.expr]]:
+        """What is put into a container in the scope of a node, in the one around it and in those directly inside of it."""
+        filled = self.filled.get(text)
+        if not filled:
+            return []
+        if text not in self._filled:
+            scopes: dict[Scope, list[int]] = {}
+            inner: dict[Scope | None, list[int]] = {}
+            for number, (_, at, _) in enumerate(filled):
+                scope = self.scope(at)
+                scopes.setdefault(scope, []).append(number)
+                inner.setdefault(scope.parent, []).append(number)
+            self._filled[text] = scopes, inner
+        scopes, inner = self._filled[text]
+        scope = self.scope(node)
+        around = scopes.get(scope.parent, ()) if scope.parent is not None else ()
+        return [filled[number] for number in sorted({*scopes.get(scope, ()), *inner.get(scope, ()), *around})]
 
     @cached_property
     def tested(self) -> frozenset[str]:
@@ -415,3 +556,20 @@ def _target(
                         scope.bindings[element.value.id].append(Binding(How.OTHER, node))
                 else:
                     _target(element, how, node, value, scope, path=(*path, number), waits=waits)
+
+
+def _is_annotation(node: ast.Constant, module: Module) -> bool:
+    child: ast.AST = node
+    for above in module.around(node):
+        match above:
+            case ast.arg() | ast.AnnAssign():
+                return getattr(above, "annotation", None) is child
+            case ast.FunctionDef() | ast.AsyncFunctionDef():
+                return above.returns is child
+            case ast.Call(func=ast.Name(id="cast")):
+                return bool(above.args) and above.args[0] is child
+            case ast.Subscript() | ast.BinOp() | ast.Tuple() | ast.List():
+                child = above
+            case _:
+                return False
+    return False

@@ -107,6 +107,17 @@ def plans(program: Program, data: Mapping[str, tuple[str, ...]]) -> list[Options
     return made  # type: ignore[return-value]
 
 
+def plans_at(node: ast.AST | None, program: Program, data: Mapping[str, tuple[str, ...]]) -> list[Options]:
+    """What has to move of the servers that a node makes or uses."""
+    if "options by node" not in program.memo:
+        found: dict[ast.AST | None, list[Options]] = {}
+        for options in plans(program, data):
+            for one in {options.server.call: None, **{use.node: None for use in options.server.uses}}:
+                found.setdefault(one, []).append(options)
+        program.memo["options by node"] = found
+    return program.memo["options by node"].get(node, [])  # type: ignore[attr-defined, no-any-return]
+
+
 class Options:
     """The transport options of one server."""
 
@@ -192,18 +203,10 @@ class Options:
         for word in self.server.call.keywords:
             if word.arg is None and isinstance(word.value, ast.Name | ast.Attribute):
                 name = word.value.attr if isinstance(word.value, ast.Attribute) else word.value.id
-                for node in self.module.nodes:
-                    if isinstance(node, ast.Assign) and len(node.targets) == 1:
-                        target: ast.expr = node.targets[0]
-                    elif isinstance(node, ast.AnnAssign):
-                        target = node.target
-                    else:
-                        continue
-                    if not isinstance(node.value, ast.Dict) or self.module.text(target) != self.module.text(word.value):
-                        continue
-                    keys = _keys(node.value)
+                for made in _dicts(self.module, self.program).get(self.module.text(word.value), ()):
+                    keys = _keys(made)
                     if keys is not None and MOVED.issuperset(keys) and (keys or self.changes or self._is_filled(name)):
-                        return _Held(name, word.value, node.value, keys)
+                        return _Held(name, word.value, made, keys)
                     if keys is not None and MOVED.intersection(keys):
                         self.mixed.append(word)
         return None
@@ -222,7 +225,7 @@ class Options:
     def _is_filled(self, name: str) -> bool:
         """Whether something puts an option into a dict that begins empty."""
         word = f'{name}["'.encode()
-        return any(word in file.source.utf8 for file in self.program.files.values())
+        return bool(self.program.texts.saying(word))
 
     @property
     def is_wanted(self) -> bool:
@@ -412,7 +415,7 @@ class Options:
         if isinstance(target, ast.Attribute):
             return f"{self.module.text(target)}_options"
         constant = isinstance(self.module.scope(self.server.call).node, ast.Module)
-        several = sum(server.module is self.module for server in self.program.servers) > 1
+        several = len(self.program.servers.inside(self.module)) > 1
         base = f"{target.id}_http_options" if several and isinstance(target, ast.Name) else "http_options"
         taken = {name for scope in self.module.scopes.values() for name in scope.bindings}
         taken |= {name for use in self.server.uses for name in use.module.scopes[use.module.tree].bindings if use.module is not self.module}
@@ -708,6 +711,19 @@ def _spelled(node: ast.AST) -> tuple[str, ...]:
         case ast.Name(id=name) | ast.Attribute(attr=name) | ast.Constant(value=str(name)):
             return (name,)
     return ()
+
+
+def _dicts(module: Module, program: Program) -> dict[str, list[ast.Dict]]:
+    """The dicts that names and attributes of a file are given, by what these are spelled as."""
+    key = f"dicts of {module.path}"
+    if key not in program.memo:
+        found: dict[str, list[ast.Dict]] = {}
+        for node in module.nodes:
+            match node:
+                case ast.Assign(targets=[target], value=ast.Dict() as made) | ast.AnnAssign(target=target, value=ast.Dict() as made):
+                    found.setdefault(module.text(target), []).append(made)
+        program.memo[key] = found
+    return program.memo[key]  # type: ignore[return-value]
 
 
 def _keys(node: ast.Dict) -> tuple[str, ...] | None:

@@ -11,6 +11,7 @@ from pathlib import PurePosixPath
 
 from ..facts.gates import COMPAT_MODULE, HANDLER_MODULE
 from ..facts.model import Defined, FileFacts, Ref, Symbol
+from ..facts.texts import Texts
 from ..facts.vocabulary import imports_standalone
 from ..source import Span
 from . import majors
@@ -19,7 +20,7 @@ from .infer import Inference
 from .majors import Line, Major
 from .modules import Module
 from .quiet import Quiet
-from .servers import STANDALONE_CLASSES, Server, servers
+from .servers import STANDALONE_CLASSES, Servers, servers
 from .symbols import Symbols, attributes
 from .types import Known
 from .vocabulary import FIELDS, STANDALONE, USES
@@ -40,6 +41,7 @@ class Program:
     def __init__(
         self,
         files: Mapping[str, FileFacts],
+        texts: Texts,
         find: Callable[[str, str], FileFacts | None],
         near: Collection[str],
         packages: Collection[str] = (),
@@ -51,10 +53,11 @@ class Program:
         """`near` are the files that can hold values of the SDK, in the order of `files`; no use is looked for in the others.
 
         `packages` are folders with an `__init__.py`, which need not be among the files; `before` has modules that may be the same.
-        `keeps` is whether the code has to run with both releases of the SDK. `read` has such modules, too, and nothing else is taken from it.
+        `keeps` is whether the code has to run with both releases of the SDK. `read` has such modules, too, and nothing else of it counts.
         """
         self.keeps = keeps
         self.files = files
+        self.texts = texts
         self.near = {path: files[path] for path in near}
         self.packages = packages
         # What `fastmcp` defines takes 14 ms to read, twice as long as what the SDK does: projects without it do not read it.
@@ -72,6 +75,7 @@ class Program:
         self._majors: dict[str, Major] = {} if before is None else dict(before.majors)
         self._folders: dict[str, Major] = {}
         self._symbols: dict[str, tuple[Defined, ...]] = {}
+        self._callers: dict[str, tuple[tuple[Module, ast.Call], ...]] = {}
         self._newer: dict[str, frozenset[ast.AST]] = {}
         self.memo: dict[str, object] = {}  # what rules have worked out about the whole program
         self._fields: dict[str, frozenset[str]] = {}
@@ -96,12 +100,12 @@ class Program:
                 yield from (one for one in found if (sdk if isinstance(one, Symbol) else standalone))
 
     @cached_property
-    def servers(self) -> list[Server]:
+    def servers(self) -> Servers:
         """The FastMCP servers, with what is done with each."""
         return servers(self, {path: self.symbols(path) for path in self.near})
 
     @cached_property
-    def standalone_servers(self) -> list[Server]:
+    def standalone_servers(self) -> Servers:
         """The servers of the package `fastmcp`, with what is done with each."""
         return servers(self, {path: self.symbols(path) for path in self.near}, STANDALONE_CLASSES)
 
@@ -252,20 +256,16 @@ class Program:
 
     def is_shared(self, name: str, module: Module) -> bool:
         """Whether another file may take a name from a module: it says the name, and imports something of the module's name."""
-        own = module.name.rpartition(".")[2]
-        return any(
-            own in target.split(".")
-            for path, file in self.files.items()
-            if path != module.path and name.encode() in file.source.utf8
-            for target in (*file.imports.values(), *file.stars, *file.hidden)
-        )
+        word = name.encode()
+        likely = self.texts.importing_like(module.name.rpartition(".")[2])
+        return any(path != module.path and word in self.files[path].source.utf8 for path in likely)
 
     def callers(self, name: str) -> Iterator[tuple[Module, ast.Call]]:
         """All calls of the project by the last part of what is called; none for a name that half the project calls something by."""
-        for path in self._mentioning(name):
-            module = self.module_at(path)
-            for call in module.calls.get(name, ()):
-                yield module, call
+        if name not in self._callers:
+            modules = map(self.module_at, self._mentioning(name))
+            self._callers[name] = tuple((module, call) for module in modules for call in module.calls.get(name, ()))
+        yield from self._callers[name]
 
     def _mentioning(self, name: str) -> list[str]:
         """The files that may hold such calls. Each call has its function looked up, so that `run` or `get` would cost minutes."""

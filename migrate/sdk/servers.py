@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ..facts.model import Defined, SymbolUse
@@ -44,6 +46,41 @@ class Server:
     shared: list[Use] = field(default_factory=list)  # those that may be of another server
 
 
+class Servers(tuple[Server, ...]):
+    """The servers of a project; which of them a node is about is asked at every fact of it."""
+
+    def at(self, node: ast.AST | None) -> Server | None:
+        """The server that this call makes."""
+        return self._by_call.get(node)
+
+    def using(self, node: ast.AST | None) -> list[Server]:
+        """The servers that one of these uses may be of."""
+        return self._by_use.get(node, [])
+
+    def inside(self, module: Module) -> list[Server]:
+        """The servers that a module makes."""
+        return self._by_module.get(module, [])
+
+    @cached_property
+    def _by_call(self) -> dict[ast.AST | None, Server]:
+        return {server.call: server for server in self}
+
+    @cached_property
+    def _by_use(self) -> dict[ast.AST | None, list[Server]]:
+        found: dict[ast.AST | None, list[Server]] = defaultdict(list)
+        for server in self:
+            for node in {use.node: None for use in server.uses}:
+                found[node].append(server)
+        return {**found}
+
+    @cached_property
+    def _by_module(self) -> dict[Module, list[Server]]:
+        found: dict[Module, list[Server]] = defaultdict(list)
+        for server in self:
+            found[server.module].append(server)
+        return {**found}
+
+
 def part(fact: Defined, classes: Iterable[str] = CLASSES) -> str | None:
     """The method or field of a server that a fact is about; nothing in it for the class itself."""
     if isinstance(fact.key, str):
@@ -55,7 +92,7 @@ def part(fact: Defined, classes: Iterable[str] = CLASSES) -> str | None:
     return None
 
 
-def servers(program: Program, facts: Mapping[str, Iterable[object]], classes: tuple[str, ...] = CLASSES) -> list[Server]:
+def servers(program: Program, facts: Mapping[str, Iterable[object]], classes: tuple[str, ...] = CLASSES) -> Servers:
     """All servers of a project that are of one of these classes, with their uses."""
     found: dict[ast.AST, Server] = {}
     uses: list[Use] = []
@@ -88,7 +125,7 @@ def servers(program: Program, facts: Mapping[str, Iterable[object]], classes: tu
                 if len(made) > 1 or origin.open:
                     found[call].sure = False
                     found[call].shared.append(use)
-    return [*found.values()]
+    return Servers(found.values())
 
 
 class Origins:

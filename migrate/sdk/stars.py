@@ -5,19 +5,21 @@ from __future__ import annotations
 import ast
 import builtins
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from ..facts.model import FileFacts
+from ..facts.texts import Texts
 from .infer import Inference
 from .modules import Module
 
 _WORD = re.compile(r"[A-Za-z_]\w*")
 
 
-def taken(star: str, module: Module, inference: Inference, others: Iterable[FileFacts]) -> list[str]:
+def taken(star: str, module: Module, inference: Inference, texts: Texts) -> list[str]:
     """The names that a star import of the older SDK gives this file, or others through it; in order of the alphabet."""
     offered = inference.api.old["modules"].get(star, {})
     used = {name for name in _used(module, inference) if name in offered}
+    others = (texts.files[path] for path in texts.importing_of(module.name) if path != module.path)
     asked = {name for other in others for name in _asked(module, other) if name in offered}
     return sorted(name for name in used | asked if _giver(name, module, inference) == star)
 

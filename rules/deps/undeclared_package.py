@@ -62,9 +62,12 @@ def _imported(fact: Borrowed, ctx: Context) -> Iterator[Finding]:
         for kind in keys
         for file, asked in ctx.project.requirements.get(kind, ())
     )
-    hint = "" if taken or not ctx.project.is_test(path) else ctx.entry.hints["tests"]
-    message = ctx.entry.messages["imported"].format(fact=fact, package=SDK if SDK in ctx.project.requirements else STANDALONE[0])
-    yield ctx.finding(fact, Applicability.SAFE if taken and not blocked(ctx) else Applicability.MANUAL, hint=hint, message=message)
+    applicability = Applicability.SAFE if taken and not blocked(ctx) else Applicability.MANUAL
+    package = SDK if any(asked.key == SDK for _, asked in _near(ctx, path)) else STANDALONE[0]
+    hint = ctx.entry.hints["beside"].replace("{package}", package) if applicability is Applicability.SAFE else ""
+    if not taken and ctx.project.is_test(path):
+        hint = ctx.entry.hints["tests"]
+    yield ctx.finding(fact, applicability, hint=hint, message=ctx.entry.messages["imported"].format(fact=fact, package=package))
 
 
 def _unsaid(fact: Borrowed, ctx: Context) -> Iterator[Finding]:
@@ -102,7 +105,7 @@ def _all_borrowed(ctx: Context) -> dict[str, tuple[Borrowed, ...]]:
 
 def _is_lost(fact: Borrowed, path: str, ctx: Context) -> bool:
     name = str(fact.key)
-    return name in _gone(ctx) and not _is_asked_for(name, path, ctx) and fact.span in ctx.project.once(path, _needed)
+    return name in _gone(path, ctx) and not _is_asked_for(name, path, ctx) and fact.span in ctx.project.once(path, _needed)
 
 
 def _leads(asked: Requirement, file: FileFacts) -> bool:
@@ -123,7 +126,7 @@ def _serves(file: FileFacts, path: str, ctx: Context) -> bool:
 
 def _is_asked_for(name: str, path: str, ctx: Context) -> bool:
     """Whether a file that is about this code asks for a package, or for mcp with the extra that brings it."""
-    extra = _gone(ctx)[name]
+    extra = _gone(path, ctx)[name]
     by_sdk = [(file, asked) for file, asked in ctx.project.requirements.get(SDK, ()) if extra and extra in asked.extras]
     above = any(is_about(ctx, file.source.path, path) for file, _ in _asks(ctx))
     # What only developers get is there for tests.
@@ -139,16 +142,24 @@ def _asks(ctx: Context) -> list[tuple[FileFacts, Requirement]]:
     return [one for name in _BRINGING for one in ctx.project.requirements.get(name, ())]
 
 
-def _gone(ctx: Context) -> dict[str, str]:
-    """The packages that mcp 2 does not bring, with the extra that does."""
-    return ctx.project.conclude(("gone",), partial(_found_gone, ctx))
+def _near(ctx: Context, path: str) -> list[tuple[FileFacts, Requirement]]:
+    """Those of them that are installed with the code at a path; all, where nothing is known to be."""
+    every = _asks(ctx)
+    return [one for one in every if is_about(ctx, one[0].source.path, path)] or every
 
 
-def _found_gone(ctx: Context) -> dict[str, str]:
+def _gone(path: str, ctx: Context) -> dict[str, str]:
+    """The packages that mcp 2 does not bring to the code at a path, with the extra that does."""
+    near = _near(ctx, path)
+    # Most files of a run are about the same requirements.
+    return ctx.project.conclude(("gone", *((file.source.path, one.span) for file, one in near)), partial(_found_gone, near, ctx))
+
+
+def _found_gone(near: list[tuple[FileFacts, Requirement]], ctx: Context) -> dict[str, str]:
     gone = {name: extra.rstrip("]") for name, _, extra in (line.partition("[") for line in ctx.entry.data["gone"])}
-    asked = {extra for _, one in ctx.project.requirements.get(SDK, ()) for extra in one.extras}
+    asked = {extra for _, one in near if one.key == SDK for extra in one.extras}
     lost = dict(line.split() for line in ctx.entry.data["gone_with_extras"])
-    brought = ctx.entry.data["brought_by_fastmcp"] if any(needs_standalone(file, always=True) for file, _ in _asks(ctx)) else ()
+    brought = ctx.entry.data["brought_by_fastmcp"] if any(needs_standalone(file, always=True) for file, _ in near) else ()
     gone |= {name: "" for extra, name in lost.items() if extra in asked}
     return {name: extra for name, extra in gone.items() if name not in brought}
 

@@ -28,7 +28,7 @@ def check(fact: Standalone, ctx: Context) -> Iterator[Finding]:
         if any(word.arg in ctx.entry.data["options"] for word in node.keywords):
             yield ctx.finding(fact, hint=ctx.entry.hints["subclass"])
         return
-    for server in ctx.sdk.standalone_servers:
+    for server in _about(node, ctx):
         given = _given(server, ctx)
         if not given:
             continue
@@ -44,7 +44,7 @@ def check(fact: Standalone, ctx: Context) -> Iterator[Finding]:
 
 def fix(fact: Standalone, tree: Tree, ctx: Context) -> Iterator[Edit]:
     node, call = ctx.module.at(fact.span), calls.at(tree, fact.span)
-    for server in ctx.sdk.standalone_servers:
+    for server in _about(node, ctx):
         given = _given(server, ctx)
         if not given or call is None or _problem(server, given, ctx):
             continue
@@ -57,6 +57,13 @@ def fix(fact: Standalone, tree: Tree, ctx: Context) -> Iterator[Edit]:
                 yield from calls.add(
                     tree, call, [f"{new}={server.module.text(given[old])}" for old, new in _missing(use, given, ctx).items()]
                 )
+
+
+def _about(node: ast.AST | None, ctx: Context) -> list[Server]:
+    """The server that a call makes, or those that it may be a use of."""
+    servers = ctx.sdk.standalone_servers
+    made = servers.at(node)
+    return servers.using(node) if made is None else [made, *(one for one in servers.using(node) if one is not made)]
 
 
 def _given(server: Server, ctx: Context) -> dict[str, ast.expr]:

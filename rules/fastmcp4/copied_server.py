@@ -81,7 +81,7 @@ def _server(node: ast.expr, ctx: Context) -> Server | None:
     """The one server that an expression stands for."""
     origin = Origins(ctx.sdk, STANDALONE_CLASSES)
     made = origin.of(node, ctx.module)
-    found = [server for server in ctx.sdk.standalone_servers if server.call in made]
+    found = [server for call in made if (server := ctx.sdk.standalone_servers.at(call)) is not None]
     return found[0] if len(found) == len(made) == 1 and not origin.open and found[0].sure else None
 
 
@@ -101,9 +101,7 @@ def _imported(path: str, ctx: Context) -> set[str]:
 
 def _is_only_filled(name: str, child: Server, ctx: Context) -> bool:
     """Whether nothing is done with a server but to decorate functions at the top of its module, to run it, and to copy it."""
-    for path, file in ctx.project.files.items():
-        if name.encode() not in file.source.utf8:
-            continue
+    for path in ctx.project.texts.naming(name):
         module = ctx.sdk.module_at(path)
         for use in module.loads.get(name, ()):
             match module.parents.get(use):
@@ -115,7 +113,7 @@ def _is_only_filled(name: str, child: Server, ctx: Context) -> bool:
                     continue
             return False
         # By another name, or as a text, it may be filled elsewhere.
-        if any(_is_another_name(one, name, child, module) for one in module.nodes):
+        if any(_is_another_name(one, name, child, module) for one in module.mentioned.get(name, ())):
             return False
     return True
 

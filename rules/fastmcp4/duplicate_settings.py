@@ -90,7 +90,7 @@ def _used(fact: Standalone, node: ast.Call, ctx: Context) -> set[str]:
     target = statement.targets[0]
     if not isinstance(target, ast.Name) or statement not in module.tree.body or ctx.project.importers(module.path):
         return set()
-    given = [one for scope in module.scopes.values() for one in scope.bindings.get(target.id, ())]
+    given = module.bound.get(target.id, ())
     # A module that lists what others may take from it has those others elsewhere.
     if len(given) != 1 or "__all__" in module.scopes[module.tree].bindings:
         return set()

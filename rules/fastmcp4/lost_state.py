@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 
 from ...facts.model import Standalone, SymbolUse
 from ...rule import Context, Finding
@@ -18,30 +19,39 @@ def check(fact: Standalone, ctx: Context) -> Iterator[Finding]:
     if fact.use is not SymbolUse.CALL or not isinstance(node, ast.Call) or not fact.sure:
         return
     key = _key(node)
-    places = _places(ctx)
-    others = places[_SET if fact.key == _GET else _GET]
+    others = _places(ctx)[_SET if fact.key == _GET else _GET]
     here = _function(node, ctx.module)
     if fact.key == _SET and _is_for_request(node):
         return
+    handed = [place for one in ([*others] if key is None else [None, key]) if (place := others.get(one)) is not None]
     # What the same function, or the middleware of the same request, has put there is still there.
-    handed = [place for place in others if key is None or place[0] in (None, key)]
-    if any(place[1] == here or place[2] for place in handed) or _is_hook(node, ctx.module):
+    if any(here in place.functions or place.hooked for place in handed) or _is_hook(node, ctx.module):
         return
     if handed:
         yield ctx.finding(fact)
 
 
-def _places(ctx: Context) -> dict[str, list[tuple[str | None, str, bool]]]:
-    """The keys that the project reads and writes, each with the function around it and whether that is middleware."""
+@dataclass
+class _Place:
+    """Where a key is read, or written: in which functions, and whether one of these is middleware."""
 
-    def found() -> dict[str, list[tuple[str | None, str, bool]]]:
-        out: dict[str, list[tuple[str | None, str, bool]]] = {_SET: [], _GET: []}
-        for path in ctx.project.files:
+    functions: set[str] = field(default_factory=set)
+    hooked: bool = False
+
+
+def _places(ctx: Context) -> dict[str, dict[str | None, _Place]]:
+    """The keys that the project reads and writes; None for those that are not written down."""
+
+    def found() -> dict[str, dict[str | None, _Place]]:
+        out: dict[str, dict[str | None, _Place]] = {_SET: {}, _GET: {}}
+        for path in ctx.sdk.near:
             module = ctx.sdk.module_at(path)
             for fact in ctx.project.of(path, Standalone):
                 node = module.at(fact.span)
                 if fact.key in out and fact.use is SymbolUse.CALL and isinstance(node, ast.Call):
-                    out[str(fact.key)].append((_key(node), _function(node, module), _is_hook(node, module)))
+                    place = out[str(fact.key)].setdefault(_key(node), _Place())
+                    place.functions.add(_function(node, module))
+                    place.hooked = place.hooked or _is_hook(node, module)
         return out
 
     return ctx.project.remember("state of fastmcp", found)

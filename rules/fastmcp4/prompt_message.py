@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 _MESSAGE = "mcp.types.PromptMessage"
 _OWN = frozenset({"fastmcp.prompts.Message", "fastmcp.prompts.base.Message", "fastmcp.prompts.prompt.Message"})
+# Where older releases of `fastmcp` let the name slip out.
+_HOMES = frozenset({"mcp.types", "mcp_types", "fastmcp.prompts", "fastmcp.prompts.base", "fastmcp.prompts.prompt"})
 _WORDS = frozenset({"role", "content"})
 
 
@@ -96,17 +98,16 @@ def _unused(fact: Standalone, tree: Tree, ctx: Context) -> Iterator[Edit]:
     if not prompts or prompts[-1] != fact:
         return
     lost = {span for one in prompts for span, _ in _renamed(one, ctx)}
-    others = [file for path, file in ctx.project.files.items() if path != ctx.file.source.path]
     for alias, statement in _imports(ctx):
         name = alias.asname or alias.name
         uses = {*renames.uses(name, [alias], ctx.module, ctx.sdk.inference)}
-        if uses and uses <= lost and not renames.is_shared(name, [alias], ctx.module, ctx.sdk.inference, others):
+        if uses and uses <= lost and not renames.is_shared(name, [alias], ctx.module, ctx.sdk.inference, ctx.project.texts):
             yield from renames.taken_out(statement, {alias}, tree, ctx.module)
 
 
 def _imports(ctx: Context) -> Iterator[tuple[ast.alias, ast.ImportFrom]]:
     for statement in ctx.module.of(ast.ImportFrom):
-        if isinstance(statement, ast.ImportFrom) and statement.module in ("mcp.types", "mcp_types"):
+        if isinstance(statement, ast.ImportFrom) and statement.module in _HOMES:
             yield from ((alias, statement) for alias in statement.names if alias.name == "PromptMessage")
 
 

@@ -67,12 +67,10 @@ def _places(node: ast.Call, ctx: Context) -> Iterator[ast.expr]:
             return
     if isinstance(above, ast.NamedExpr) and _is_list(above, ctx):
         yield above
-    scope = module.scope(target)
-    for other in module.nodes:
-        if isinstance(other, ast.Name) and other.id == target.id and isinstance(other.ctx, ast.Load) and module.scope(other) is scope:
-            given = ctx.sdk.inference.bindings(target.id, other, module)
-            if given and all(_source(binding) is waited for binding in given) and _is_list(other, ctx):
-                yield other
+    for other in module.reads(target.id, module.scope(target)):
+        given = ctx.sdk.inference.bindings(target.id, other, module)
+        if given and all(_source(binding) is waited for binding in given) and _is_list(other, ctx):
+            yield other
 
 
 def _source(binding: Binding) -> ast.AST | None:

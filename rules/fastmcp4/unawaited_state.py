@@ -85,7 +85,8 @@ def _widened(node: ast.Call, ctx: Context) -> list[ast.Call]:
         return []
     word = re.compile(rb"\b%s\b" % re.escape(function.name.encode()))
     here = len(word.findall(ctx.module.source.utf8))
-    there = any(word.search(file.source.utf8) for path, file in ctx.project.files.items() if path != ctx.module.path)
+    likely = (path for path in ctx.project.texts.naming(function.name) if path != ctx.module.path)
+    there = any(word.search(ctx.project.files[path].source.utf8) for path in likely)
     calls = [call for call in ctx.module.calls.get(function.name, ()) if isinstance(call.func, ast.Name)]
     if there or here != len(calls) + 1:
         return []

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from ...facts.model import Symbol, SymbolUse
 from ...rewrite.edits import Edit
 from ...rule import Applicability, Context, Finding, Import
-from ...sdk.handlers import Handler, callers, handlers, mentions
+from ...sdk.handlers import Handler, callers, handler_of, mentions
 from ...sdk.modules import Def, How, Module
 from ...sdk.servers import Server, part
 from ...sdk.types import Instance, members
@@ -63,7 +63,7 @@ def check(fact: Symbol, ctx: Context) -> Iterator[Finding]:
         yield ctx.finding(fact, Applicability.MANUAL)
     elif part(fact) == "" and fact.use is SymbolUse.CALL:
         # Other modules ask for the context: what keeps it is made where the server is.
-        server = next((server for server in ctx.sdk.servers if server.call is node), None)
+        server = ctx.sdk.servers.at(node)
         if server is not None and _can_keep(server) and not _is_kept(server) and _is_asked(server):
             message = "other modules ask this server for the context, which version 2 does not keep"
             yield ctx.finding(fact, Applicability.SAFE, message=message)
@@ -74,7 +74,7 @@ def fix(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit | Import]:
     if not isinstance(node, ast.Call):
         return
     if part(fact) == "":
-        server = next((server for server in ctx.sdk.servers if server.call is node), None)
+        server = ctx.sdk.servers.at(node)
         if server is not None:
             yield from _kept(server, ctx)
         return
@@ -112,7 +112,7 @@ def _given(node: ast.Call, ctx: Context) -> Given | None:
             if not optional and len(module.scopes[function].bindings.get(parameter.arg, ())) == 1:
                 return Given(parameter.arg, function, False, None)
             return None
-    handler = next((one for one in handlers(ctx.sdk) if one.function is function), None)
+    handler = handler_of(function, ctx.sdk)
     if handler is None or not _takes_context(handler, ctx) or function.args.kwarg is not None or function.args.vararg is not None:
         return None
     asking = [call for call in module.calls.get(_GETTER, ()) if module.function(call) is function]
@@ -204,7 +204,7 @@ def _declared(given: Given, module: Module) -> Edit:
 
 
 def _server(node: ast.Call, ctx: Context) -> Server | None:
-    found = [server for server in ctx.sdk.servers if any(use.node is node for use in server.uses)]
+    found = ctx.sdk.servers.using(node)
     return found[0] if len(found) == 1 and _can_keep(found[0]) else None
 
 

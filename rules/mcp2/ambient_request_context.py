@@ -73,9 +73,8 @@ def _moved(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit | Import | N
     statement = ctx.module.parents.get(node) if node is not None else None
     if not isinstance(node, ast.alias) or not isinstance(statement, ast.ImportFrom):
         return
-    others = [file for path, file in ctx.project.files.items() if path != ctx.file.source.path]
     move = renames.Move(node, adapters.place(ctx), "request_ctx")
-    yield from renames.moved(statement, [move], tree, ctx.module, ctx.sdk.inference, others)
+    yield from renames.moved(statement, [move], tree, ctx.module, ctx.sdk.inference, ctx.project.texts)
     yield from (need for need in adapters.needs(ctx, fact.span) if isinstance(need, NewFile))
 
 

@@ -113,5 +113,4 @@ def _alias(fact: Symbol, ctx: Context) -> ast.alias | None:
     node = ctx.module.at(fact.span)
     if not isinstance(node, ast.alias) or not isinstance(ctx.module.parents.get(node), ast.ImportFrom):
         return None
-    others = [file for path, file in ctx.project.files.items() if path != ctx.file.source.path]
-    return None if is_shared(node.asname or node.name, [node], ctx.module, ctx.sdk.inference, others) else node
+    return None if is_shared(node.asname or node.name, [node], ctx.module, ctx.sdk.inference, ctx.project.texts) else node

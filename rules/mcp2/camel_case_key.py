@@ -64,9 +64,7 @@ def _literal(node: ast.expr, ctx: Context) -> ast.expr | None:
         return node
     if isinstance(node, ast.Name):
         bindings = ctx.sdk.inference.bindings(node.id, node, ctx.module)
-        used = [
-            other for other in ctx.module.nodes if isinstance(other, ast.Name) and other.id == node.id and isinstance(other.ctx, ast.Load)
-        ]
+        used = ctx.module.loads.get(node.id, [])
         if len(bindings) == 1 and bindings[0].how is How.VALUE and not bindings[0].path and used == [node]:
             return _literal(bindings[0].value, ctx) if isinstance(bindings[0].value, ast.Dict | ast.Set | ast.List | ast.Tuple) else None
     return None

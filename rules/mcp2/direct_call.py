@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -97,6 +98,8 @@ def _edits(node: ast.Call, ctx: Context) -> list[Edit] | None:
     match above:
         case ast.Expr():
             return []
+        case ast.Return() if _promises(above, module):
+            return []
         case ast.Subscript():
             return _picked(above, waited, module)
         case ast.Attribute(attr=attr):
@@ -106,6 +109,13 @@ def _edits(node: ast.Call, ctx: Context) -> list[Edit] | None:
         case ast.Assign(targets=[ast.Name(id=name)]):
             return _named(name, above, ctx)
     return None
+
+
+def _promises(statement: ast.Return, module: Module) -> bool:
+    """Whether the function that hands a result on says that it gives what version 2 gives."""
+    function = module.function(statement)
+    promised = getattr(function, "returns", None)
+    return isinstance(promised, ast.expr) and re.search(r"\bCallToolResult\b", module.text(promised)) is not None
 
 
 def _runs(call: ast.Call, node: ast.Call, ctx: Context) -> bool:
@@ -249,10 +259,7 @@ def _shape(node: ast.Name, ctx: Context) -> bool | None:
 
 def _uses(name: str, statement: ast.Assign, ctx: Context) -> Iterator[ast.Name]:
     module = ctx.module
-    scope = module.scope(statement)
-    for node in module.nodes:
-        if not (isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load)) or module.scope(node) is not scope:
-            continue
+    for node in module.reads(name, module.scope(statement)):
         bindings = ctx.sdk.inference.bindings(name, node, module)
         if any(binding.how is How.VALUE and binding.node is statement for binding in bindings):
             yield node

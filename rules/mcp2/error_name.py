@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from ...facts.model import Symbol, SymbolUse
+from ...facts.model import FileFacts, Symbol, SymbolUse
 from ...facts.syntax import descend
 from ...rewrite.edits import Edit
 from ...rule import Applicability, Context, Finding
@@ -60,9 +60,11 @@ def _is_looked_in(node: ast.expr, module: Module) -> bool:
 
 def _has_namesake(ctx: Context) -> bool:
     """Whether another class of this name is made or used in the project, which may be meant."""
-    for file in ctx.project.files.values():
-        if any(target.endswith(".McpError") and not target.startswith("mcp.") for target in file.imports.values()):
-            return True
-        if b"class McpError" in file.source.utf8:
-            return True
-    return False
+    if ctx.project.saying(b"class McpError"):
+        return True
+    likely = (ctx.project.files[path] for path in ctx.project.saying(b"McpError"))
+    return ctx.project.remember("another McpError", lambda: any(map(_imports_namesake, likely)))
+
+
+def _imports_namesake(file: FileFacts) -> bool:
+    return any(target.endswith(".McpError") and not target.startswith("mcp.") for target in file.imports.values())

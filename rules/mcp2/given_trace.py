@@ -16,7 +16,7 @@ def check(fact: Symbol, ctx: Context) -> Iterator[Finding]:
     if fact.use is not SymbolUse.CALL or not isinstance(node, ast.Call) or ctx.sdk.is_moved(ctx.file.source.path):
         return
     given = next((word.value for word in node.keywords if word.arg == "meta"), None)
-    if given is None or not ctx.project.remember("traces are handed on", lambda: _knows_traces(ctx)):
+    if given is None or not _knows_traces(ctx):
         return
     # A dict that is written here shows whether a trace is in it.
     shown = isinstance(given, ast.Dict) and all(isinstance(key, ast.Constant) and key.value != "traceparent" for key in given.keys)
@@ -25,4 +25,4 @@ def check(fact: Symbol, ctx: Context) -> Iterator[Finding]:
 
 
 def _knows_traces(ctx: Context) -> bool:
-    return any(key in file.source.utf8 for file in ctx.project.files.values() for key in _KEYS)
+    return any(ctx.project.saying(key) for key in _KEYS)

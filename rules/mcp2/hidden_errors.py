@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import partial
 from typing import TYPE_CHECKING
 
 from ...facts.model import Symbol, SymbolUse
 from ...rewrite.edits import Edit
 from ...rule import Applicability, Context, Finding, Import
-from ...sdk.handlers import Handler, handlers, own_nodes
+from ...sdk.handlers import Handler, own_nodes, tools_of
 from ...sdk.modules import Def
-from ...sdk.servers import Origins, Server
-from ...sdk.types import OWN, ClassOf, members
+from ...sdk.servers import Server
+from ...sdk.types import OWN, ClassOf, Known, members
 from ...source import Span
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ def check(fact: Symbol, ctx: Context) -> Iterator[Finding]:
     server = _server(fact, ctx)
     if server is None:
         return
-    open_tools = [handler for handler in _tools(server, ctx) if _lets_out(handler)]
+    open_tools = [handler for handler in tools_of(server, ctx.sdk) if _lets_out(handler)]
     if not open_tools:
         return
     applicability = Applicability.UNSAFE if _can_stand(server, ctx) else Applicability.MANUAL
@@ -72,12 +73,21 @@ def _derived(fact: Symbol, ctx: Context) -> Iterator[Finding]:
     if owner is None or node not in owner.bases or any(isinstance(one, Def) and one.name == "call_tool" for one in owner.body):
         return
     own = ClassOf(f"{ctx.module.path}{OWN}{ctx.module.qualified(owner)}")
-    made = [server for server in ctx.sdk.servers if own in members(ctx.sdk.type(server.call.func, server.module))]
-    tools = [tool for server in made for tool in _tools(server, ctx)]
+    made = ctx.project.remember("servers by class", partial(_by_class, ctx)).get(own, [])
+    tools = [tool for server in made for tool in tools_of(server, ctx.sdk)]
     open_tools = [tool for tool in tools if _lets_out(tool)]
     if open_tools or not tools:
         message = f"tools of `{owner.name}` servers may let exceptions out, whose text version 2 hides from the client"
         yield ctx.finding(fact, Applicability.MANUAL, message=message, hint=_hint("derived", open_tools, ctx))
+
+
+def _by_class(ctx: Context) -> dict[Known, list[Server]]:
+    """The servers of the project by what is called to make them."""
+    found: dict[Known, list[Server]] = {}
+    for server in ctx.sdk.servers:
+        for one in dict.fromkeys(members(ctx.sdk.type(server.call.func, server.module))):
+            found.setdefault(one, []).append(server)
+    return found
 
 
 def _hint(kind: str, open_tools: list[Handler], ctx: Context) -> str:
@@ -97,7 +107,7 @@ def fix(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit | Import]:
 
     at = above_remarks(module.source, module.span(_anchor(server)).start)
     text = _TEXT.format(name=name)
-    if any(b"McpError" in file.source.utf8 for file in ctx.project.files.values()):
+    if ctx.project.saying(b"McpError"):
         # An error of the protocol was a result of the tool as well.
         imported = _imported_error(module)
         text += _REFUSED.format(error=imported or "MCPError")
@@ -123,7 +133,7 @@ def _server(fact: Symbol, ctx: Context) -> Server | None:
     node = ctx.module.at(fact.span)
     if fact.use is not SymbolUse.CALL:
         return None
-    server = next((server for server in ctx.sdk.servers if server.call is node), None)
+    server = ctx.sdk.servers.at(node)
     # A class of the project's own may do this, or something else, already.
     named = isinstance(node, ast.Call) and isinstance(node.func, ast.Name | ast.Attribute)
     return server if server is not None and named and not _is_own_class(server) else None
@@ -141,7 +151,7 @@ def _imported_error(module: Module) -> str:
 def _is_own_class(server: Server) -> bool:
     func = server.call.func
     name = func.id if isinstance(func, ast.Name) else func.attr if isinstance(func, ast.Attribute) else ""
-    return any(isinstance(node, ast.ClassDef) and node.name == name for node in server.module.tree.body)
+    return name in server.module.classes
 
 
 def _can_stand(server: Server, ctx: Context) -> bool:
@@ -163,19 +173,6 @@ def _anchor(server: Server) -> ast.AST:
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) and node.decorator_list:
         return node.decorator_list[0]
     return node
-
-
-def _tools(server: Server, ctx: Context) -> list[Handler]:
-    """The tools that are registered with this server, as far as that is known."""
-    found = []
-    for handler in handlers(ctx.sdk):
-        func = handler.call.func
-        if handler.kind == "tool" and isinstance(func, ast.Attribute):
-            origins = Origins(ctx.sdk)
-            made = origins.of(func.value, handler.where)
-            if server.call in made or (not made and len(ctx.sdk.servers) == 1):
-                found.append(handler)
-    return found
 
 
 def _lets_out(handler: Handler) -> bool:

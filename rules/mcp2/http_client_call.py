@@ -123,17 +123,15 @@ def _stays(alias: ast.alias, ctx: Context) -> bool:
     """Whether the imported name is there for others: then it does not go with its uses."""
     local = alias.asname or alias.name
     used = any(isinstance(node, ast.Name) and node.id == local and isinstance(node.ctx, ast.Load) for node in ctx.module.nodes)
-    others = [file for path, file in ctx.project.files.items() if path != ctx.file.source.path]
-    return not used or renames.is_shared(local, [alias], ctx.module, ctx.sdk.inference, others)
+    return not used or renames.is_shared(local, [alias], ctx.module, ctx.sdk.inference, ctx.project.texts)
 
 
 def _moved(alias: ast.alias, tree: Tree, ctx: Context) -> Iterator[Edit | Import | NewFile]:
     """The name is imported from the module that opens the connection as before."""
     statement = ctx.module.parents.get(alias)
     if isinstance(statement, ast.ImportFrom):
-        others = [file for path, file in ctx.project.files.items() if path != ctx.file.source.path]
         move = renames.Move(alias, connections.place(ctx), alias.name)
-        yield from renames.moved(statement, [move], tree, ctx.module, ctx.sdk.inference, others)
+        yield from renames.moved(statement, [move], tree, ctx.module, ctx.sdk.inference, ctx.project.texts)
         yield from connections.files(ctx)
 
 
@@ -260,18 +258,14 @@ def _is_used(node: ast.expr, ctx: Context) -> bool:
     """Whether anything but the unpacking itself names the third part."""
     if not isinstance(node, ast.Name):
         return True
-    uses = (one for one in ctx.module.nodes if isinstance(one, ast.Name) and one.id == node.id and isinstance(one.ctx, ast.Load))
-    scope = ctx.module.scope(node)
-    return any(ctx.module.scope(one) is scope or node.id != "_" for one in uses)
+    return bool(ctx.module.reads("_", ctx.module.scope(node)) if node.id == "_" else ctx.module.loads.get(node.id))
 
 
 def _asked(call: ast.Call, ctx: Context) -> Iterator[ast.Name]:
     """Where the third name is used, which told the identity of the session."""
     target = _target(call, ctx)
     if target is not None and len(target.elts) == 3 and isinstance(target.elts[2], ast.Name):
-        name, scope = target.elts[2].id, ctx.module.scope(target.elts[2])
-        loads = (node for node in ctx.module.nodes if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load))
-        yield from (node for node in loads if ctx.module.scope(node) is scope)
+        yield from ctx.module.reads(target.elts[2].id, ctx.module.scope(target.elts[2]))
 
 
 def _is_seconds(value: ast.expr | None, ctx: Context) -> bool:

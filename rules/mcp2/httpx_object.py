@@ -64,8 +64,7 @@ def _is_only_handed(found: ast.ClassDef, ctx: Context) -> bool:
         if isinstance(fact, Symbol) and fact.key in ctx.entry.match["Symbol"]
         for value in _handed(fact, ctx)
     }
-    uses = [node for node in ctx.module.nodes if isinstance(node, ast.Name) and node.id == found.name]
-    elsewhere = (file for path, file in ctx.project.files.items() if path != ctx.module.path)
-    if any(f"{ctx.module.name}.{found.name}" in file.imports.values() for file in elsewhere):
+    uses = ctx.module.names.get(found.name, [])
+    if any(path != ctx.module.path for path in ctx.project.texts.importing(f"{ctx.module.name}.{found.name}")):
         return False
     return bool(uses) and all(any(node in ast.walk(value) for value in handed) for node in uses)

@@ -17,6 +17,6 @@ def check(fact: Symbol, ctx: Context) -> Iterator[Finding]:
     word = next((word for word in node.keywords if word.arg == "lifespan"), None)
     if word is None or (isinstance(word.value, ast.Constant) and word.value.value is None):
         return
-    server = next((server for server in ctx.sdk.servers if server.call is node), None)
+    server = ctx.sdk.servers.at(node)
     if server is not None and "streamable-http" in served_over(server, ctx.sdk):
         yield ctx.finding(fact, Applicability.MANUAL, span=ctx.module.span(word))

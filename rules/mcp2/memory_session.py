@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import partial
 from typing import TYPE_CHECKING
 
 from ...facts.model import Symbol, SymbolUse
@@ -39,8 +40,7 @@ def fix(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit | Import]:
         return
     if not all(map(_is_plain, _made(ctx))) or not _is_called(fact, ctx) or not _fits(ctx):
         return
-    others = [file for path, file in ctx.project.files.items() if path != ctx.file.source.path]
-    yield from renames.moved(statement, [renames.Move(alias, "mcp", "Client")], tree, module, ctx.sdk.inference, others)
+    yield from renames.moved(statement, [renames.Move(alias, "mcp", "Client")], tree, module, ctx.sdk.inference, ctx.project.texts)
     for call in _made(ctx):
         node = calls.at(tree, module.span(call))
         if node is None:
@@ -67,7 +67,10 @@ def keep(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit | Import | New
 
 
 def _made(ctx: Context) -> list[ast.Call]:
-    return [call for call in ctx.module.nodes if isinstance(call, ast.Call) and _calls(call, ctx)]
+    def made() -> list[ast.Call]:
+        return [call for call in ctx.module.of(ast.Call) if isinstance(call, ast.Call) and _calls(call, ctx)]
+
+    return ctx.project.remember(f"sessions in memory of {ctx.module.path}", made)
 
 
 def _calls(call: ast.Call, ctx: Context) -> bool:
@@ -84,15 +87,18 @@ def _is_called(fact: Symbol, ctx: Context) -> bool:
     alias = module.at(fact.span)
     name = (alias.asname or alias.name) if isinstance(alias, ast.alias) else ""
     made = {call.func for call in _made(ctx)}
-    uses = (node for node in module.nodes if isinstance(node, ast.Name) and node.id == name and node not in made)
-    others = [file for path, file in ctx.project.files.items() if path != ctx.file.source.path]
-    if isinstance(alias, ast.alias) and renames.is_shared(name, [alias], module, ctx.sdk.inference, others):
+    uses = (node for node in module.names.get(name, ()) if node not in made)
+    if isinstance(alias, ast.alias) and renames.is_shared(name, [alias], module, ctx.sdk.inference, ctx.project.texts):
         return False  # others take it from here, and call it as before
     return not any(_FUNCTION in {one.target for one in ctx.sdk.inference.bindings(name, node, module)} for node in uses)
 
 
 def _fits(ctx: Context) -> bool:
     """Whether a `Client` can do all that is wanted of what is made, here or where it is handed on to."""
+    return ctx.project.remember(f"a client does for {ctx.module.path}", partial(_does, ctx))
+
+
+def _does(ctx: Context) -> bool:
     names = {name for call in _made(ctx) if (name := _bound(call, ctx.module))}
     handed = len(names) < len(_made(ctx)) or any(_is_handed(node, names, ctx.module) for node in ctx.module.nodes)
     if any(_is_beyond(node, ctx.module, ctx, handed=handed) for node in ctx.module.nodes):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import partial
 from typing import TYPE_CHECKING
 
 from ...facts.model import Symbol, SymbolUse
@@ -21,7 +22,7 @@ _WHOLE = frozenset({_NAME, "ServerNotification", "Exception"})
 
 def check(fact: Symbol, ctx: Context) -> Iterator[Finding]:
     # Where a class has the base of version 1, its requests still come as they did.
-    own = any(one.use is SymbolUse.BASE and one.key == _BASE for one in ctx.project.of(ctx.file.source.path, Symbol))
+    own = ctx.project.remember(f"sessions of its own in {ctx.module.path}", partial(_has_own, ctx))
     if fact.use is SymbolUse.IMPORT and not own:
         yield ctx.finding(fact, Applicability.MANUAL if _annotations(ctx) is None else Applicability.SAFE)
 
@@ -33,8 +34,16 @@ def fix(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit | Import]:
         yield Import("mcp.client", "IncomingMessage")
 
 
+def _has_own(ctx: Context) -> bool:
+    return any(one.use is SymbolUse.BASE and one.key == _BASE for one in ctx.project.of(ctx.file.source.path, Symbol))
+
+
 def _annotations(ctx: Context) -> list[ast.expr] | None:
     """The annotations of parameters that hold the name; None where it stands anywhere else."""
+    return ctx.project.remember(f"annotations of messages in {ctx.module.path}", partial(_annotated, ctx))
+
+
+def _annotated(ctx: Context) -> list[ast.expr] | None:
     found: dict[ast.expr, None] = {}
     for node in ctx.module.nodes:
         if isinstance(node, ast.Name | ast.Attribute) and (node.id if isinstance(node, ast.Name) else node.attr) == _NAME:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import partial
 from typing import TYPE_CHECKING
 
 from ...facts.model import Symbol, SymbolUse
@@ -35,6 +36,10 @@ def fix(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit]:
 
 def _told(ctx: Context) -> ast.Constant | None:
     """The version that the only options of the file tell older clients of its only server."""
+    return ctx.project.remember(f"version that options of {ctx.module.path} tell", partial(_of_options, ctx))
+
+
+def _of_options(ctx: Context) -> ast.Constant | None:
     servers = [node for node in _calls("Server", ctx) if ctx.sdk.type(node.func, ctx.module) is not None]
     options = [*_calls("InitializationOptions", ctx)]
     told = [_version(node) for node in options]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 from ...facts.model import Symbol, SymbolUse
 from ...rule import Applicability, Context, Finding
@@ -11,8 +12,13 @@ from ...rule import Applicability, Context, Finding
 def check(fact: Symbol, ctx: Context) -> Iterator[Finding]:
     if fact.use is not SymbolUse.CALL:
         return
-    keys = ctx.entry.match["Symbol"]
-    calls = [other for other in ctx.file.facts if isinstance(other, Symbol) and other.use is SymbolUse.CALL and other.key in keys]
+    calls = ctx.project.remember(f"modern logs of {ctx.file.source.path}", partial(_calls, ctx))
     if calls and calls[0] == fact:
         hint = ctx.entry.hints["several"].replace("{count}", str(len(calls))) if len(calls) > 1 else ""
         yield ctx.finding(fact, Applicability.MANUAL, hint=hint)
+
+
+def _calls(ctx: Context) -> list[Symbol]:
+    """The calls of the file that the rule is about."""
+    keys = ctx.entry.match["Symbol"]
+    return [one for one in ctx.project.of(ctx.file.source.path, Symbol) if one.use is SymbolUse.CALL and one.key in keys]

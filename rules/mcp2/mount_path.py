@@ -74,7 +74,7 @@ def _is_known(value: ast.expr, fact: Symbol, ctx: Context) -> bool:
         case "run_sse_async":
             return False  # nothing is mounted: a proxy strips the path
         case "":
-            server = next((server for server in ctx.sdk.servers if server.call is node), None)
+            server = ctx.sdk.servers.at(node)
             return server is not None and all(use.name not in ("run", "run_sse_async") for use in server.uses)
     for above in module.around(node):
         match above:

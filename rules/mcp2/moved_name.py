@@ -147,8 +147,7 @@ def _star(fact: Symbol, star: str, ctx: Context) -> Iterator[Finding]:
 def _unstarred(star: str, ctx: Context) -> list[str]:
     """The names that a star import gives here and that have to be named: all of a module that is gone, else those that rules look at."""
     api = ctx.sdk.api
-    others = [file for path, file in ctx.project.files.items() if path != ctx.file.source.path]
-    taken = stars.taken(star, ctx.module, ctx.sdk.inference, others)
+    taken = stars.taken(star, ctx.module, ctx.sdk.inference, ctx.project.texts)
     return taken if star not in api.new["modules"] else [name for name in taken if _is_other(Place(star, name), api, ctx.entry)]
 
 

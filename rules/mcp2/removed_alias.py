@@ -34,9 +34,8 @@ def fix(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit | Import]:
     statement = module.parents.get(alias) if alias is not None else None
     if not isinstance(alias, ast.alias) or not isinstance(statement, ast.ImportFrom):
         return
-    others = [file for path, file in ctx.project.files.items() if path != ctx.file.source.path]
     name = alias.asname or alias.name
-    if not renames.is_shared(name, [alias], module, ctx.sdk.inference, others):
+    if not renames.is_shared(name, [alias], module, ctx.sdk.inference, ctx.project.texts):
         yield from renames.replaced(statement, alias, lambda node: (_quoted(text, node), needs), tree, module, ctx.sdk.inference)
         return
     # Somebody else may ask for the name.

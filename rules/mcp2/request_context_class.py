@@ -59,9 +59,8 @@ def fix(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit | Import]:
         return
     if not _can_be_made(fact, side, ctx):
         return
-    others = [file for path, file in ctx.project.files.items() if path != ctx.file.source.path]
     move = renames.Move(alias, *_PLACES[side])
-    yield from renames.moved(statement, [move], tree, ctx.module, ctx.sdk.inference, others)
+    yield from renames.moved(statement, [move], tree, ctx.module, ctx.sdk.inference, ctx.project.texts)
     for node in _uses(alias, ctx):
         above = ctx.module.parents.get(node)
         if isinstance(above, ast.Subscript) and above.value is node:
@@ -84,10 +83,9 @@ def keep(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit | Import | Eit
         return
     if not side or module.parents.get(statement) is not module.tree or any(_calls(alias, ctx)):
         return
-    others = [file for path, file in ctx.project.files.items() if path != ctx.file.source.path]
     local = alias.asname or alias.name
-    shared = renames.is_shared(local, [alias], module, inference, others)
-    yield from renames.moved(statement, [], tree, module, inference, others, also=[alias], anew=True)
+    shared = renames.is_shared(local, [alias], module, inference, ctx.project.texts)
+    yield from renames.moved(statement, [], tree, module, inference, ctx.project.texts, also=[alias], anew=True)
     yield Either(Import(*_PLACES[side]), Import(statement.module, alias.name), local, exported=shared)
     for node in _uses(alias, ctx):
         above = module.parents.get(node)
@@ -214,11 +212,15 @@ def _sides(fact: Symbol, ctx: Context) -> Mapping[ast.AST, str]:
     if not isinstance(alias, ast.alias):
         return {}
     name = alias.asname or alias.name
-    others = [file for path, file in ctx.project.files.items() if path != ctx.file.source.path]
     sides: dict[ast.AST, str] = {node: _side_of(node, ctx) for node in _uses(alias, ctx)}
     quoted = any(ctx.module.at(span) not in sides for span in renames.uses(name, [alias], ctx.module, ctx.sdk.inference))
     made = any(_calls(alias, ctx))
-    known = all(sides.values()) and not quoted and not made and not renames.is_shared(name, [alias], ctx.module, ctx.sdk.inference, others)
+    known = (
+        all(sides.values())
+        and not quoted
+        and not made
+        and not renames.is_shared(name, [alias], ctx.module, ctx.sdk.inference, ctx.project.texts)
+    )
     return sides if known else {}
 
 

@@ -156,9 +156,9 @@ def _absent(node: ast.Attribute, ctx: Context) -> Iterator[Edit | None]:
     if not isinstance(node.value, ast.Name):
         return
     name, module = node.value.id, ctx.module
-    for use in module.loads.get(name, ()):
+    for use in module.reads(name, module.scope(node)):
         test = module.parents.get(use)
-        if module.scope(use) is not module.scope(node) or not isinstance(test, ast.Compare) or test.left is not use:
+        if not isinstance(test, ast.Compare) or test.left is not use:
             continue
         match test:
             case ast.Compare(ops=[ast.Is() | ast.IsNot() as how], comparators=[ast.Constant(value=None)]):

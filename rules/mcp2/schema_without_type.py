@@ -78,8 +78,7 @@ def _schemas(fact: Symbol, ctx: Context) -> Iterator[_Schema]:
             if given is None:
                 continue
             node = given
-            used = [other for other in ctx.module.nodes if isinstance(other, ast.Name) and other.id == value.id and other is not value]
-            alone = alone and not any(isinstance(other.ctx, ast.Load) for other in used)
+            alone = alone and all(other is value for other in ctx.module.loads.get(value.id, ()))
         if isinstance(node, ast.Dict) and all(isinstance(key, ast.Constant) for key in node.keys) and not _is_object(node):
             yield _Schema(node, alone)
 
@@ -93,11 +92,11 @@ def _is_object(node: ast.Dict) -> bool:
 
 def _is_filled(name: str, ctx: Context) -> bool:
     """Whether items are added to a dict later."""
-    for node in ctx.module.nodes:
-        match node:
-            case ast.Subscript(value=ast.Name(id=used), ctx=ast.Store()) if used == name:
+    for node in ctx.module.names.get(name, ()):
+        match ctx.module.parents.get(node):
+            case ast.Subscript(value=value, ctx=ast.Store()) if value is node:
                 return True
-            case ast.Attribute(value=ast.Name(id=used), attr="update" | "setdefault") if used == name:
+            case ast.Attribute(value=value, attr="update" | "setdefault") if value is node:
                 return True
     return False
 

@@ -70,11 +70,8 @@ def _registered(fact: Symbol, ctx: Context) -> tuple[Entry, Question, Verdict] |
     function = ctx.module.parents.get(decorator) if decorator is not None else None
     if not isinstance(function, ast.AsyncFunctionDef) or decorator not in function.decorator_list:
         return None
-    for question in known.all:
-        if question.module is ctx.module:
-            continue
-        entry = next((one for one in known.reach(question).entries if one.function is function), None)
-        if entry is not None and not rounds.is_decorated(entry):
+    for question, entry in known.asked_by(function):
+        if question.module is not ctx.module and not rounds.is_decorated(entry):
             verdict = rounds.verdict(question, ctx.project)
             if verdict.way is Way.ROUNDS:
                 return entry, question, verdict

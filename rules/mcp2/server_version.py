@@ -34,7 +34,7 @@ def check(fact: Symbol, ctx: Context) -> Iterator[Finding]:
         return
     if any(word.arg is None or word.arg == "version" for word in node.keywords) or any(isinstance(a, ast.Starred) for a in node.args):
         return
-    server = next((server for server in ctx.sdk.servers if server.call is node), None)
+    server = ctx.sdk.servers.at(node)
     if server is not None and any(_is_set(use.node, use.module) for use in server.uses):
         return
     known = (node.args or node.keywords) and not _is_of_either(node, ctx)
@@ -89,8 +89,8 @@ def _assigned(node: ast.AST | None, ctx: Context) -> ast.Assign | None:
 def _moves(node: ast.AST | None, statement: ast.Assign, ctx: Context) -> Server | None:
     """The server that the version can be given to: made before, in the same block, when the version was known."""
     module = ctx.module
-    for server in ctx.sdk.servers:
-        if not server.sure or server.module is not module or not any(use.node is node for use in server.uses):
+    for server in ctx.sdk.servers.using(node):
+        if not server.sure or server.module is not module:
             continue
         made = module.statement(server.call)
         above = module.parents.get(statement)

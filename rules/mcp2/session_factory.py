@@ -19,8 +19,8 @@ def check(fact: Symbol, ctx: Context) -> Iterator[Finding]:
     if "timedelta" not in ctx.file.source.text:
         return
     local = alias.asname or alias.name
-    for node in ctx.module.of(ast.Name):
-        if isinstance(node, ast.Name) and node.id == local and isinstance(node.ctx, ast.Load) and _is_value(node, ctx):
+    for node in ctx.module.loads.get(local, ()):
+        if _is_value(node, ctx):
             bindings = ctx.sdk.inference.bindings(local, node, ctx.module)
             if bindings and all(binding.node is alias for binding in bindings):
                 yield ctx.finding(fact, Applicability.MANUAL, span=ctx.module.span(node))

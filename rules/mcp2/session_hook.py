@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from ...facts.model import Symbol, SymbolUse
+from ...facts.syntax import descend
 from ...rewrite.edits import Edit
 from ...rule import Applicability, Context, Finding
 from ...sdk.modules import Def
@@ -69,9 +70,9 @@ def _hooks(fact: Symbol, ctx: Context) -> Iterator[tuple[Span, str, bool]]:
     for statement in owner.body:
         if isinstance(statement, Def) and statement.name in hooks:
             yield module.name_span(statement), statement.name, True
-    for node in module.of(ast.Attribute):
+    for node in descend(owner):
         match node:
-            case ast.Attribute(value=ast.Call(func=ast.Name(id="super")), attr=attr) if attr in hooks and owner in module.around(node):
+            case ast.Attribute(value=ast.Call(func=ast.Name(id="super")), attr=attr) if attr in hooks:
                 yield module.attribute_span(node), attr, False
 
 

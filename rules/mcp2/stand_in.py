@@ -157,7 +157,8 @@ def _read(ctx: Context) -> frozenset[str]:
 
 def _reads(name: str, ctx: Context) -> bool:
     word = re.compile(rb"\.%s\b" % name.encode())
-    return any(word.search(file.source.utf8) for path, file in ctx.project.files.items() if not ctx.project.is_test(path))
+    likely = (path for path in ctx.project.texts.naming(name) if not ctx.project.is_test(path))
+    return any(word.search(ctx.project.files[path].source.utf8) for path in likely)
 
 
 def _is_first(fact: Symbol, ctx: Context) -> bool:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from ...facts.model import Symbol
 from ...rewrite.edits import Edit
 from ...rule import Applicability, Context, Finding
-from ...sdk.handlers import Handler, callers, handlers, mentions
+from ...sdk.handlers import Handler, callers, mentions, registered
 from ...sdk.types import Instance, members
 
 if TYPE_CHECKING:
@@ -35,8 +35,8 @@ def fix(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit]:
 
 def _found(fact: Symbol, ctx: Context) -> Iterator[tuple[Handler, ast.arg]]:
     node = ctx.module.at(fact.span)
-    for handler in handlers(ctx.sdk):
-        if handler.call is node and handler.module is ctx.module and handler.kind == "resource" and handler.uri and "{" not in handler.uri:
+    for handler in registered(node, ctx.sdk):
+        if handler.module is ctx.module and handler.kind == "resource" and handler.uri and "{" not in handler.uri:
             for parameter in (*handler.function.args.args, *handler.function.args.kwonlyargs):
                 known = ctx.sdk.inference.annotated(parameter.annotation, ctx.module)
                 if any(isinstance(one, Instance) and one.name in _CONTEXTS for one in members(known)):

@@ -46,13 +46,11 @@ def _handed_on(call: ast.Call, ctx: Context) -> Iterator[ast.Name]:
     if isinstance(above, ast.withitem) and above.optional_vars is not None:
         names = {leaf.id for _, leaf in leaves(above.optional_vars) if isinstance(leaf, ast.Name)}
         scope = module.scope(call)
-        uses = (node for node in module.of(ast.Name) if isinstance(node, ast.Name) and node.id in names)
-        yield from (node for node in uses if isinstance(node.ctx, ast.Load) and module.scope(node) is scope and _is_asked(node, ctx))
+        uses = (node for name in sorted(names) for node in module.reads(name, scope))
+        yield from (node for node in uses if _is_asked(node, ctx))
     elif isinstance(above, ast.Return) and function is not None:
         # A function that opens a transport is itself handed on.
-        outer = module.scope(function)
-        uses = (node for node in module.of(ast.Name) if isinstance(node, ast.Name) and node.id == function.name)
-        yield from (node for node in uses if isinstance(node.ctx, ast.Load) and module.scope(node) is outer and _is_asked(node, ctx))
+        yield from (node for node in module.reads(function.name, module.scope(function)) if _is_asked(node, ctx))
 
 
 def _is_asked(node: ast.Name, ctx: Context) -> bool:

@@ -8,15 +8,15 @@ from collections.abc import Iterator
 
 from ...facts.model import Symbol
 from ...rule import Applicability, Context, Finding, Severity
-from ...sdk.handlers import Handler, handlers
+from ...sdk.handlers import Handler, registered
 
 _NAME = re.compile(r"\{(\w+)\}")
 
 
 def check(fact: Symbol, ctx: Context) -> Iterator[Finding]:
     node = ctx.module.at(fact.span)
-    for handler in handlers(ctx.sdk):
-        if handler.call is not node or handler.kind != "resource" or not handler.uri:
+    for handler in registered(node, ctx.sdk):
+        if handler.kind != "resource" or not handler.uri:
             continue
         if "}{" in handler.uri:
             yield ctx.finding(

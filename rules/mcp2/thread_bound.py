@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from ...facts.model import Symbol
 from ...rewrite.edits import Edit
 from ...rule import Applicability, Context, Finding
-from ...sdk.handlers import Handler, callers, defined, handlers, mentions, own_nodes
+from ...sdk.handlers import Handler, callers, defined, mentions, own_nodes, registered
 from ...sdk.modules import Def, How, Module
 from ...sdk.types import OWN, Function, members
 from ...source import Span
@@ -47,9 +47,7 @@ def fix(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit]:
 def _of(fact: Symbol, ctx: Context) -> list[Handler]:
     node = ctx.module.at(fact.span)
     return [
-        handler
-        for handler in handlers(ctx.sdk)
-        if handler.call is node and handler.module is ctx.module and isinstance(handler.function, ast.FunctionDef)
+        handler for handler in registered(node, ctx.sdk) if handler.module is ctx.module and isinstance(handler.function, ast.FunctionDef)
     ]
 
 

@@ -11,7 +11,7 @@ from ...rewrite import compat
 from ...rewrite.edits import Edit
 from ...rule import Applicability, Context, Finding, Import, NewFile, Severity
 from ...sdk.escapes import builtin, expected_class, is_caught, is_expected
-from ...sdk.handlers import Handler, handlers, own_nodes
+from ...sdk.handlers import Handler, own_nodes, registered
 from ...sdk.modules import Module
 from ...sdk.types import OWN, ClassOf, Instance, members
 
@@ -83,7 +83,7 @@ def keep(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit | Import | New
 def _of(fact: Symbol, ctx: Context) -> list[Handler]:
     """The handlers that a call registers, where they stand in the same file."""
     node = ctx.module.at(fact.span)
-    return [handler for handler in handlers(ctx.sdk) if handler.call is node and handler.module is ctx.module]
+    return [handler for handler in registered(node, ctx.sdk) if handler.module is ctx.module]
 
 
 def _renamed(handler: Handler, raised: Raised, ctx: Context) -> Iterator[Edit | Import]:

@@ -14,11 +14,11 @@ from ...rewrite.edits import Edit
 from ...rule import Applicability, Context, Finding, Import, NewFile, Severity
 from ...sdk import asserted
 from ...sdk.modules import Def, Module
-from ...sdk.options import MOVED, Options, Reach, Sink, plans
+from ...sdk.options import MOVED, Options, Reach, Sink, plans_at
 from ...sdk.servers import CLASSES, part
 from ...sdk.symbols import REPLACED
 from ...sdk.types import OWN, Function, Instance, members
-from ...source import Span
+from ...source import Span, is_test
 
 if TYPE_CHECKING:
     from ...rewrite.tree import Tree
@@ -53,7 +53,7 @@ def check(fact: Symbol, ctx: Context) -> Iterator[Finding]:
         message = f"`{kept.attr}` is still a setting of version 2 of the SDK, and an argument of the constructor too"
         hint = "nothing is to do; an argument of the constructor is clearer"
         yield ctx.finding(fact, Applicability.MANUAL, span=ctx.module.span(kept), message=message, hint=hint, severity=Severity.NOTE)
-    for options in plans(ctx.sdk, ctx.entry.data):
+    for options in plans_at(ctx.module.at(fact.span), ctx.sdk, ctx.entry.data):
         for span in _places(fact, options, ctx):
             problem = options.problem
             if problem:
@@ -73,7 +73,7 @@ def fix(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit | Import]:
         for read in () if given else _idle_questions(fact, ctx):
             yield from _unasked(read, tree, ctx)
         return
-    for options in plans(ctx.sdk, ctx.entry.data):
+    for options in plans_at(node, ctx.sdk, ctx.entry.data):
         if options.problem:
             continue
         if name == "" and node is options.server.call:
@@ -120,7 +120,7 @@ def _unclaimed(fact: Symbol, ctx: Context) -> ast.AST | None:
     above = ctx.module.parents.get(node) if node is not None else None
     if not isinstance(above, ast.Attribute) or above.attr not in MOVED:
         return None
-    return None if any(use.node is node for server in ctx.sdk.servers for use in server.uses) else above
+    return None if ctx.sdk.servers.using(node) else above
 
 
 def _kept(fact: Symbol, ctx: Context) -> ast.Attribute | None:
@@ -318,10 +318,10 @@ def _replaced(fact: Symbol, ctx: Context) -> Options | None:
     owner, _, name = str(fact.key).partition(".")
     if owner != REPLACED or name not in CLASSES or not ctx.project.is_test(ctx.file.source.path):
         return None
-    servers = [server for server in ctx.sdk.servers if not ctx.project.is_test(server.module.path)]
+    servers = ctx.project.remember("servers outside of tests", lambda: [one for one in ctx.sdk.servers if not is_test(one.module.path)])
     if len(servers) != 1:
         return None
-    found = [options for options in plans(ctx.sdk, ctx.entry.data) if options.server is servers[0]]
+    found = [options for options in plans_at(servers[0].call, ctx.sdk, ctx.entry.data) if options.server is servers[0]]
     # A test that was not moved with its server is found later, too.
     options = found[0] if found else Options(servers[0], ctx.sdk, ctx.entry.data)
     return None if options.problem else options

@@ -46,9 +46,8 @@ def fix(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit | Import]:
     statement = module.parents.get(node) if node is not None else None
     if not isinstance(node, ast.alias) or not isinstance(statement, ast.ImportFrom):
         return
-    others = [file for path, file in ctx.project.files.items() if path != ctx.file.source.path]
     local = node.asname or node.name
-    shared = renames.is_shared(local, [node], module, ctx.sdk.inference, others)
+    shared = renames.is_shared(local, [node], module, ctx.sdk.inference, ctx.project.texts)
     names = {_name(use, latest, ctx) for use in _uses(fact, ctx)} or {
         "LATEST_HANDSHAKE_VERSION" if latest else "HANDSHAKE_PROTOCOL_VERSIONS"
     }
@@ -60,7 +59,7 @@ def fix(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit | Import]:
             yield from renames.replaced(statement, node, lambda use: (local, []), tree, module, ctx.sdk.inference)
             yield Import(_HOME, f"{name} as {local}")
         else:
-            yield from renames.moved(statement, [moved], tree, module, ctx.sdk.inference, others)
+            yield from renames.moved(statement, [moved], tree, module, ctx.sdk.inference, ctx.project.texts)
         return
 
     def spell(use: ast.AST) -> tuple[str, list[Import]]:
@@ -83,15 +82,14 @@ def keep(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit | Import | Eit
         return
     if any(_changes(use, ctx) for use in _uses(fact, ctx)):
         return
-    others = [file for path, file in ctx.project.files.items() if path != ctx.file.source.path]
     local = node.asname or node.name
-    shared = renames.is_shared(local, [node], module, ctx.sdk.inference, others)
+    shared = renames.is_shared(local, [node], module, ctx.sdk.inference, ctx.project.texts)
     if not shared and node.asname is None and [*_uses(fact, ctx)]:
         yield from fix(fact, tree, ctx)
         return
     latest = str(fact.key).endswith(_LATEST)
     new = "LATEST_HANDSHAKE_VERSION" if latest else "HANDSHAKE_PROTOCOL_VERSIONS"
-    yield from renames.moved(statement, [], tree, module, ctx.sdk.inference, others, also=[node])
+    yield from renames.moved(statement, [], tree, module, ctx.sdk.inference, ctx.project.texts, also=[node])
     yield Either(Import(_HOME, new), Import("mcp.shared.version", node.name), local, exported=shared)
 
 

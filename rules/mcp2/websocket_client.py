@@ -41,8 +41,7 @@ def _uses(fact: Symbol, ctx: Context) -> list[ast.expr]:
     if not isinstance(node, ast.alias) or not isinstance(module.parents.get(node), ast.ImportFrom):
         return []
     local = node.asname or node.name
-    others = [file for path, file in ctx.project.files.items() if path != ctx.file.source.path]
-    if is_shared(local, [node], module, ctx.sdk.inference, others):
+    if is_shared(local, [node], module, ctx.sdk.inference, ctx.project.texts):
         return []
     found: list[ast.expr] = []
     for one in module.of(ast.Name):
