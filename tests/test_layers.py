@@ -52,7 +52,7 @@ LAYERS: dict[str, set[str]] = {
     "rewrite.questions": {"source", "facts", "project", "sdk"},
     "rewrite.resolvers": CUT | {"rewrite.cut", "rewrite.questions", "facts", "rule", "sdk"},
     "rewrite.quotes": {"sdk"},
-    "rewrite.homes": {"source", "rewrite.edits", "rewrite.lines", "rewrite.written", "project", "rule", "sdk"},
+    "rewrite.homes": {"source", "facts.model", "rewrite.edits", "rewrite.lines", "rewrite.written", "project", "rule", "sdk"},
     "rewrite.rounds": {"*"},
     "rewrite.answers": {"source", "facts", "project", "rule", "sdk"}
     | {"rewrite.edits", "rewrite.homes", "rewrite.lines", "rewrite.module", "rewrite.questions"},
