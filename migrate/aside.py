@@ -12,7 +12,7 @@ import signal
 import struct
 import sys
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from typing import NamedTuple, NoReturn, TypeVar
 
@@ -97,7 +97,7 @@ def _copy(work: Callable[[int], object], at: int) -> _Copy:
     return _Copy(process, results)
 
 
-def _serve(work: Callable[[int], object], at: int, to: int, parent: int, blocked: set[signal.Signals]) -> NoReturn:
+def _serve(work: Callable[[int], object], at: int, to: int, parent: int, blocked: Collection[int]) -> NoReturn:
     """What a copy does. It ends at once, whatever happens: all that this process has begun is not its own to end."""
     try:
         # Ctrl-C reaches all processes, and is told by one.
