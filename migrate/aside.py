@@ -12,14 +12,20 @@ import signal
 import struct
 import sys
 import threading
-from collections.abc import Callable, Sequence
-from typing import NoReturn, TypeVar
+from collections.abc import Callable, Collection, Sequence
+from contextlib import suppress
+from typing import NamedTuple, NoReturn, TypeVar
 
 T = TypeVar("T")
 
 _MOST = 8  # processes; each may need a good part of the memory of this one
 _NUMBER = struct.Struct("=i")
-_ROOM = 10_000  # numbers that a pipe takes at once: it holds 64 KiB
+_ENDING = frozenset({signal.SIGINT, signal.SIGTERM, *((signal.SIGHUP,) if hasattr(signal, "SIGHUP") else ())})
+
+
+class _Copy(NamedTuple):
+    process: int
+    results: int  # the end of a pipe that its results come from
 
 
 def processes() -> int:
@@ -36,27 +42,34 @@ def share(work: Callable[[int], T], numbers: Sequence[int], many: int) -> dict[i
     A number whose copy has ended before its time, or could not hand over what it has, is worked on here.
     """
     found: dict[int, T] = {}
-    copies: list[tuple[int, int]] = []
+    copies: list[_Copy] = []
     at, to = os.pipe()
     try:
-        shared = numbers[:_ROOM] if many > 1 else []
-        os.write(to, b"".join(map(_NUMBER.pack, shared)))
+        count = 0
+        if many > 1:
+            # A pipe holds 16,000 numbers, or 1,000 for a user who has many; the others are left for this process.
+            os.set_blocking(to, False)
+            count = os.write(to, b"".join(map(_NUMBER.pack, numbers))) // _NUMBER.size
         os.close(to)
-        for _ in range(min(many, len(shared)) - 1):
-            copies.append(_copy(work, at))
+        with suppress(OSError):  # no more processes, or open files, are allowed: those that there are do all
+            for _ in range(min(many, count) - 1):
+                copies.append(_copy(work, at))
         while (number := _next(at)) is not None:
             found[number] = work(number)
-        for _, results in copies:
-            found |= _received(results)
+        for copy in copies:
+            found |= _received(copy.results)
         for number in numbers:
             if number not in found:
                 found[number] = work(number)
     finally:
         os.close(at)
-        for copy, results in copies:
-            os.close(results)
-            os.kill(copy, signal.SIGKILL)  # which has ended, unless we were told to
-            os.waitpid(copy, 0)
+        for copy in copies:
+            os.close(copy.results)
+            # Where the system does not keep what has ended for those who ask, there is nothing to end either.
+            with suppress(ProcessLookupError, ChildProcessError):
+                if os.waitpid(copy.process, os.WNOHANG) == (0, 0):
+                    os.kill(copy.process, signal.SIGKILL)
+                    os.waitpid(copy.process, 0)
     return found
 
 
@@ -66,24 +79,34 @@ def _next(at: int) -> int | None:
     return int(_NUMBER.unpack(data)[0]) if data else None
 
 
-def _copy(work: Callable[[int], object], at: int) -> tuple[int, int]:
-    """A copy of this process that works, and where its results come from."""
+def _copy(work: Callable[[int], object], at: int) -> _Copy:
+    """A copy of this process that works."""
     results, to = os.pipe()
-    if copy := os.fork():
+    parent = os.getpid()
+    # Until the copy knows that it is one, Ctrl-C would have it go on as this process does.
+    blocked = signal.pthread_sigmask(signal.SIG_BLOCK, _ENDING)
+    try:
+        if not (process := os.fork()):
+            _serve(work, at, to, parent, blocked)
+    except OSError:
+        os.close(results)
+        raise
+    finally:
         os.close(to)
-        return copy, results
-    _serve(work, at, to)
+        signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
+    return _Copy(process, results)
 
 
-def _serve(work: Callable[[int], object], at: int, to: int) -> NoReturn:
+def _serve(work: Callable[[int], object], at: int, to: int, parent: int, blocked: Collection[int]) -> NoReturn:
     """What a copy does. It ends at once, whatever happens: all that this process has begun is not its own to end."""
     try:
         # Ctrl-C reaches all processes, and is told by one.
-        for told in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            signal.signal(told, signal.SIG_DFL)
+        for ending in _ENDING:
+            signal.signal(ending, signal.SIG_DFL)
+        signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
         gc.freeze()  # to look through what it shares with others would copy it
         found: list[bytes] = []
-        while (number := _next(at)) is not None:
+        while os.getppid() == parent and (number := _next(at)) is not None:  # nobody asks for more when that one has been ended
             try:
                 found.append(pickle.dumps((number, work(number)), pickle.HIGHEST_PROTOCOL))
             except Exception:

@@ -317,10 +317,6 @@ class Project:
             self._said[path, word] = word in self.files[path].source.utf8
         return self._said[path, word]
 
-    def saying(self, word: bytes) -> tuple[str, ...]:
-        """The paths of the files whose text contains a word; searched for once."""
-        return self.texts.saying(word)
-
     def once(self, path: str, find: Callable[[FileFacts], T]) -> T:
         """What can be found out from the facts of one file, whatever stands behind boundaries; projects that differ in these share it."""
         if (path, find) not in self._once:

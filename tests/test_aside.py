@@ -28,25 +28,37 @@ def ran(code: str, *arguments: str, cwd: Path | None = None) -> subprocess.Compl
 
 
 SHARING = """
-import os, signal, sys
+import fcntl, os, select, signal, sys
 from mcp_migrate import aside
 first = os.getpid()
+begun, begins = os.pipe()
+{setup}
 def work(number):
     {body}
     return number * 2, os.getpid() == first
-found = aside.share(work, range(200), 3)
-assert {{number: value for number, (value, _) in found.items()}} == {{number: number * 2 for number in range(200)}}
+numbers = range({count})
+found = aside.share(work, numbers, 3)
+assert {{number: value for number, (value, _) in found.items()}} == {{number: number * 2 for number in numbers}}
 try:
     os.waitpid(-1, 0)
 except ChildProcessError:
     print("nobody is left;", "others helped" if not all(own for _, own in found.values()) else "all done here")
 """
+# The first process waits for one of the others before it has done anything.
+HELPED = "select.select([begun], [], [], 60) if os.getpid() == first else os.write(begins, b'.')"
+
+
+def shared(body: str = "pass", *, setup: str = "", count: int = 200) -> str:
+    done = ran(SHARING.format(body=body, setup=setup, count=count))
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("nobody is left;")
+    return done.stdout
 
 
 @pytest.mark.parametrize(
     ("body", "told"),
     [
-        ("sum(range(100_000))", "others helped"),
+        (HELPED, "others helped"),
         ("os.getpid() == first or os.kill(os.getpid(), signal.SIGKILL)", "all done here"),
         ("os.getpid() == first or sys.exit(3)", "all done here"),
         ("if os.getpid() != first: raise ValueError(number)", "all done here"),
@@ -55,15 +67,55 @@ except ChildProcessError:
     ids=["well", "killed", "ended", "failed", "cannot be handed over"],
 )
 def test_each_number_is_worked_on_whatever_becomes_of_a_copy(body: str, told: str) -> None:
-    done = ran(SHARING.format(body=body))
-    assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.startswith("nobody is left;")
-    # This process may be through before a copy has begun.
-    assert told in done.stdout or told == "others helped"
+    assert told in shared(body)
+
+
+REFUSED = """
+def fork():
+    raise BlockingIOError("no more processes")
+os.fork = fork
+"""
+SMALL = """
+pipe = os.pipe
+def small():
+    ends = pipe()
+    fcntl.fcntl(ends[1], 1031, 4096)  # F_SETPIPE_SZ, as the system does for a user of many pipes
+    return ends
+os.pipe = small
+"""
+
+
+def test_where_no_process_can_be_made_all_is_done_here() -> None:
+    assert "all done here" in shared(setup=REFUSED)
+
+
+@pytest.mark.parametrize("count", [5_000, 20_000])
+def test_more_numbers_than_a_pipe_holds_are_worked_on(count: int) -> None:
+    assert "others helped" in shared(HELPED, setup=SMALL, count=count)
+
+
+def test_processes_may_end_without_being_asked_for() -> None:
+    """As for a process that was started with SIGCHLD ignored."""
+    assert "others helped" in shared(HELPED, setup="signal.signal(signal.SIGCHLD, signal.SIG_IGN)")
+
+
+LEFT = """if os.getpid() == first:
+        select.select([begun], [], [], 60)
+        os.kill(first, signal.SIGKILL)
+    os.write(begins, b".")
+    while os.getppid() == first:
+        select.select([], [], [], 0.01)
+    os.write(1, b".")"""
+
+
+def test_copies_begin_nothing_more_when_the_process_has_been_ended() -> None:
+    done = ran(SHARING.format(body=LEFT, setup="", count=200))
+    assert done.returncode == -signal.SIGKILL
+    assert 1 <= len(done.stdout) <= 2
 
 
 def test_what_fails_here_as_well_is_told_here_and_the_copies_end() -> None:
-    done = ran(SHARING.format(body="raise ValueError('no')"))
+    done = ran(SHARING.format(body="raise ValueError('no')", setup="", count=200))
     assert done.returncode == 1
     assert done.stderr.count("ValueError: no") == 1
 

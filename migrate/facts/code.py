@@ -603,7 +603,7 @@ def last(node: ast.expr) -> str:
 
 def unit_of(name: str, source: Source) -> Unit | None:
     """A module by its name and its text; None where it cannot be parsed."""
-    unit: Unit | None = units.get((name, source))
+    unit = units.get((name, source))
     if unit is None and (unit := _read(name, source)) is not None:
         units.put((name, source), unit, len(source.utf8))
     return unit

@@ -6,11 +6,14 @@ Trees are kept until the files are linked: whoever asks for types or proofs then
 from __future__ import annotations
 
 import ast
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from ..source import Source
 from .functions import Module
 from .names import Names
+
+if TYPE_CHECKING:
+    from .code import Unit
 
 # Trees are the largest thing in memory, some forty bytes for each byte of text; what is read after this much is read again.
 _MOST = 1_000_000
@@ -69,7 +72,7 @@ class _Recent(Generic[K, V]):
 
 
 _trees: _Store[Source, ast.Module] = _Store(_MOST_TREES)
-units: _Recent[tuple[str, Source], Any] = _Recent(_MOST_UNITS)
+units: _Recent[tuple[str, Source], Unit] = _Recent(_MOST_UNITS)
 """Modules as proofs read them, for `code.unit_of`. Proofs ask for the same ones again, and a large project has hundreds of files that
 import each other: with room for 64 modules, `fix` of 2,000 files parsed 250 of them three times in each round."""
 _kept: _Store[tuple[str, Source], tuple[Module, Names]] = _Store(_MOST)

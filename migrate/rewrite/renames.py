@@ -138,7 +138,7 @@ def _local(move: Move, module: Module, inference: Inference, texts: Texts) -> st
 
 def _is_there(move: Move, module: Module, inference: Inference) -> bool:
     """Whether the new name is known to all uses of the old one already: nothing but an import above them gives it, and gives the same."""
-    found = [binding for scope in module.scopes.values() for binding in scope.bindings.get(move.name, ())]
+    found = module.bound.get(move.name, ())
     statements = [module.parents.get(binding.node) for binding in found]
     same = all(binding.node is not move.alias and binding.target == f"{move.module}.{move.name}" for binding in found)
     if not found or not same or not all(isinstance(one, ast.ImportFrom) and _is_plain(one, module) for one in statements):

@@ -540,7 +540,7 @@ def _above(module: Module, function: Def, text: str) -> Edit:
 
 def _free(name: str, module: Module) -> str:
     """A name that nothing in the file has."""
-    taken = {used for scope in module.scopes.values() for used in scope.bindings}
+    taken = module.bound.keys()
     return next(one for one in (name, *(f"{name}_{number}" for number in range(2, 99))) if one not in taken)
 
 

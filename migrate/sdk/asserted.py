@@ -117,7 +117,7 @@ def _target(call: ast.Call, module: Module) -> str | None:
     """`uvicorn.run`, where that is an attribute of a module that is imported by its name: what `patch` replaces is what is called."""
     match call.func:
         case ast.Attribute(value=ast.Name(id=name), attr=attr):
-            found = [binding for scope in module.scopes.values() for binding in scope.bindings.get(name, ())]
+            found = module.bound.get(name, ())
             if found and all(binding.how is How.IMPORTED and binding.target == name for binding in found):
                 return f"{name}.{attr}"
     return None

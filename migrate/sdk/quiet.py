@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import builtins
-import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -40,6 +39,7 @@ class Quiet:
     def __init__(self, program: Program) -> None:
         self._program = program
         self._known: dict[str, bool] = {}
+        self._open: dict[str, bool] = {}  # what is being looked at, and whether something that it calls has asked for it
         self._elsewhere: dict[str, bool] = {}
 
     def call(self, node: ast.Call, module: Module) -> bool:
@@ -53,12 +53,23 @@ class Quiet:
         return all(isinstance(one, Function) and self._function(one.name) and not self._is_replaced(one.name) for one in found)
 
     def _function(self, name: str) -> bool:
+        if name in self._open:  # functions that call each other do nothing, or all of them may do anything
+            self._open[name] = True
+            return True
         if name not in self._known:
-            self._known[name] = True  # for functions that call each other
+            before = len(self._known)
+            self._open[name] = False
             path, own, qualified = name.partition(OWN)
             module = self._program.module_at(path) if own else None
             node = module.defined.get(qualified) if module is not None else None
-            self._known[name] = module is not None and isinstance(node, ast.FunctionDef) and self._does_nothing(node, module)
+            found = module is not None and isinstance(node, ast.FunctionDef) and self._does_nothing(node, module)
+            if self._open.pop(name) and not found:
+                # What was concluded in between may rest upon this one.
+                for other in [*self._known][before:]:
+                    if self._known[other]:
+                        del self._known[other]
+                self._elsewhere.clear()
+            self._known[name] = found
         return self._known[name]
 
     def _does_nothing(self, node: ast.FunctionDef, module: Module) -> bool:
@@ -114,14 +125,9 @@ class Quiet:
         if OWN not in owner:
             return False
         if name not in self._elsewhere:
-            self._elsewhere[name] = any(self._puts(method, owner, module) for module in self._naming(method))
+            modules = map(self._program.module_at, self._program.texts.naming(method))
+            self._elsewhere[name] = any(self._puts(method, owner, module) for module in modules)
         return self._elsewhere[name]
-
-    def _naming(self, word: str) -> Iterator[Module]:
-        named = re.compile(rb"\b%s\b" % re.escape(word.encode()))
-        for path, file in self._program.files.items():
-            if named.search(file.source.utf8):
-                yield self._program.module_at(path)
 
     def _puts(self, method: str, owner: str, module: Module) -> bool:
         if method in module.replaced:
@@ -155,10 +161,9 @@ class Quiet:
 
 def _given(name: str, module: Module) -> Iterator[str]:
     """What a name of a module is given: modules of the library as such, "" for anything else."""
-    for scope in module.scopes.values():
-        for binding in scope.bindings.get(name, ()):
-            root = binding.target.partition(".")[0] if binding.how is How.IMPORTED else ""
-            yield binding.target if root in _LIBRARY else ""
+    for binding in module.bound.get(name, ()):
+        root = binding.target.partition(".")[0] if binding.how is How.IMPORTED else ""
+        yield binding.target if root in _LIBRARY else ""
 
 
 def _gives(statement: ast.stmt, name: str) -> bool:

@@ -65,7 +65,7 @@ def _key(item: str, key: str) -> str:
 
 def _hides(ctx: Context) -> bool:
     """Whether some code of the project seems to hide components: the dict had them all, the list has those that can be seen."""
-    return any(ctx.project.says(path, word) for path in ctx.project.files for word in _HIDING)
+    return any(ctx.project.texts.saying(word) for word in _HIDING)
 
 
 def _is_called(node: ast.AST | None, ctx: Context) -> bool:

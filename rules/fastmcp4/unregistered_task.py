@@ -21,4 +21,4 @@ def check(fact: Standalone, ctx: Context) -> Iterator[Finding]:
 
 def _is_registered(ctx: Context) -> bool:
     """Whether some code of the project registers the extension."""
-    return bool(ctx.project.saying(b"TasksExtension"))
+    return bool(ctx.project.texts.saying(b"TasksExtension"))

@@ -60,9 +60,9 @@ def _is_looked_in(node: ast.expr, module: Module) -> bool:
 
 def _has_namesake(ctx: Context) -> bool:
     """Whether another class of this name is made or used in the project, which may be meant."""
-    if ctx.project.saying(b"class McpError"):
+    if ctx.project.texts.saying(b"class McpError"):
         return True
-    likely = (ctx.project.files[path] for path in ctx.project.saying(b"McpError"))
+    likely = (ctx.project.files[path] for path in ctx.project.texts.saying(b"McpError"))
     return ctx.project.remember("another McpError", lambda: any(map(_imports_namesake, likely)))
 
 

@@ -25,4 +25,4 @@ def check(fact: Symbol, ctx: Context) -> Iterator[Finding]:
 
 
 def _knows_traces(ctx: Context) -> bool:
-    return any(ctx.project.saying(key) for key in _KEYS)
+    return any(ctx.project.texts.saying(key) for key in _KEYS)

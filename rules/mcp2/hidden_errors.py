@@ -107,7 +107,7 @@ def fix(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit | Import]:
 
     at = above_remarks(module.source, module.span(_anchor(server)).start)
     text = _TEXT.format(name=name)
-    if ctx.project.saying(b"McpError"):
+    if ctx.project.texts.saying(b"McpError"):
         # An error of the protocol was a result of the tool as well.
         imported = _imported_error(module)
         text += _REFUSED.format(error=imported or "MCPError")

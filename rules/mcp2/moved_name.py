@@ -95,7 +95,7 @@ def keep(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit | Import | Eit
             yield from moves.named(fact, here, new, ctx)
             return
         newer = ctx.sdk.newer_in(module)
-        taken = [one for scope in module.scopes.values() for one in scope.bindings.get(here.name, ()) if one.node not in newer]
+        taken = [one for one in module.bound.get(here.name, ()) if one.node not in newer]
         if all(_canonical(_place(one.target, api), api) == _canonical(here, api) for one in taken):
             yield Edit(fact.span, here.name)
             if not taken:

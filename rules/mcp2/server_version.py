@@ -63,8 +63,7 @@ def _is_of_either(node: ast.Call, ctx: Context) -> bool:
     """Whether the class may be that of the standalone `fastmcp`, which names itself: a guard of imports chooses."""
     if not isinstance(node.func, ast.Name):
         return False
-    bindings = (one for scope in ctx.module.scopes.values() for one in scope.bindings.get(node.func.id, ()))
-    return any(one.target.partition(".")[0] == STANDALONE for one in bindings)
+    return any(one.target.partition(".")[0] == STANDALONE for one in ctx.module.bound.get(node.func.id, ()))
 
 
 def _given(call: ast.Call, text: str, ctx: Context) -> Iterator[Edit]:

@@ -102,11 +102,11 @@ def _stored(name: str, scope: Scope, ctx: Context) -> Iterator[ast.Attribute]:
     """`name.fastmcp = ...` of one function, which says nothing of the newer name."""
     module = ctx.module
     found: dict[str, list[ast.Attribute]] = {_SERVER: [], _NEWER: []}
-    for node in module.of(ast.Attribute):
-        match node:
-            case ast.Attribute(value=ast.Name(id=owner), attr=str(attr), ctx=ast.Store()) if owner == name and attr in found:
-                if module.scope(node) is scope:
-                    found[attr].append(node)
+    for attr, stores in found.items():
+        for node in module.mentioned.get(attr, ()):
+            match node:
+                case ast.Attribute(value=ast.Name(id=owner), ctx=ast.Store()) if owner == name and module.scope(node) is scope:
+                    stores.append(node)
     for node in found[_SERVER] if not found[_NEWER] else ():
         above = module.parents.get(node)
         # What is known to be a context is renamed as one.

@@ -205,8 +205,7 @@ def _is_free(handler: Handler, raised: Raised, ctx: Context) -> bool:
     new = {"tool": ["ToolError"], "prompt": ["MCPError", "INVALID_PARAMS"]}.get(handler.kind, ["ResourceError", "ResourceNotFoundError"])
     module = ctx.module
     for name in new:
-        for scope in module.scopes.values():
-            for binding in scope.bindings.get(name, ()):
-                if not binding.target.startswith("mcp.") or binding.target.rpartition(".")[2] != name:
-                    return False
+        for binding in module.bound.get(name, ()):
+            if not binding.target.startswith("mcp.") or binding.target.rpartition(".")[2] != name:
+                return False
     return not is_expected(expected_class(raised.call.func, module, ctx.sdk), handler.function, module, ctx.sdk)
