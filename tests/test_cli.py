@@ -692,7 +692,7 @@ def branches(number: int) -> str:
         (branches(400), "this file is nested too deeply to be rewritten"),
         (branches(900), "this file is nested too deeply to be rewritten"),
     ],
-    ids=["form feed", "400 branches", "900 branches"],
+    ids=["form feed", "600 branches", "900 branches"],
 )
 def test_a_file_that_cannot_be_rewritten_says_why_and_does_not_keep_others_from_being_fixed(run, tmp_path, era, text, reason):
     bad = put(tmp_path, "bad.py", text)

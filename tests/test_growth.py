@@ -17,6 +17,7 @@ import pytest
 from mcp_migrate import engine
 from mcp_migrate.catalog import load
 from mcp_migrate.project import Project, read
+from mcp_migrate.sdk.infer import Inference
 from mcp_migrate.source import Source
 
 FIXTURES = Path(__file__).parent.parent / "fixtures"
@@ -141,3 +142,18 @@ def _renamed(text: str, number: int) -> str:
 
 def _is_import(node: ast.stmt) -> bool:
     return isinstance(node, ast.Import | ast.ImportFrom)
+
+
+@pytest.mark.parametrize("count", [6, 12])
+def test_functions_that_all_call_each_other_do_not_ask_in_every_order(count, monkeypatch):
+    steps = "".join(
+        f"\n\ndef step_{one}(it):\n"
+        + "".join(f"    step_{other}(it.part_{one})\n" for other in range(count) if other != one)
+        + "    return it.isError\n"
+        for one in range(count)
+    )
+    asked = []
+    kept = Inference._type
+    monkeypatch.setattr(Inference, "_type", lambda self, node, module: asked.append(node) or kept(self, node, module))
+    Project.link([read(Source("steps.py", f"from mcp.types import CallToolResult\n{steps}"))])
+    assert len({*asked}) < len(asked) < 70_000

@@ -20,6 +20,10 @@ from .standing import MOCK, PLACES, STAND_INS, WORDS, Standing, is_patch
 from .types import ADAPTER, NONE, OWN, ClassOf, Either, Function, Instance, Known, ModuleOf, either, is_open, members
 
 _MAX_DEPTH = 40
+_UNCUT = 1_000_000
+# What may be asked for one answer, before what has none so far is left at that: functions that all call each other lead back to each
+# other in every order, and seven of them took 160,000 questions.
+_MOST_ASKED = 5_000
 _SPELLED = (ast.Name, ast.Attribute, ast.Subscript)
 _ITERATES = frozenset({"list", "set", "frozenset", "sorted", "reversed", "iter", "tuple", "filter", "deque"})
 _GIVING = _ITERATES | {"next", "enumerate", "zip", "cast", "getattr", "super"}
@@ -210,31 +214,59 @@ class Inference:
         self.api = world.api
         self.standing = Standing(self)
         self._known: dict[ast.AST, Known | None] = {}
-        self._busy: set[object] = set()
+        self._busy: dict[object, int] = {}  # the questions that are open, each with how many there were before it
+        self._cut = _UNCUT  # the least of these that an answer has come back to: it may be none for the want of that one's
         self._givings: dict[tuple[Scope, str], Givings] = {}
         self._fixtures: dict[int, dict[str, Def]] = {}
         self._steps: dict[int, Steps] = {}  # by the block, which its module holds
         self._depth = 0
+        self._questions = 0  # since nothing was open
+        self._given_up: set[ast.AST] = set()
 
     def type(self, node: ast.expr, module: Module) -> Known | None:
         """What an expression stands for."""
         if node in self._known:
             return self._known[node]
-        if node in self._busy or self._depth > _MAX_DEPTH:
+        if self._depth > _MAX_DEPTH:
+            self.cut()
             return None
-        self._busy.add(node)
+        if self._is_open(node):
+            return None
+        if node in self._given_up:
+            self.cut()
+            return None
+        self._questions += 1
+        before, self._cut = self._cut, _UNCUT
+        at = self._busy[node] = len(self._busy)
         self._depth += 1
         found: Known | None = None
         try:
             found = self._narrowed(node, module)
             found = self._type(node, module) if found is None else self._nearer(found, node, module)
         finally:
-            self._busy.discard(node)
+            del self._busy[node]
             self._depth -= 1
-        # A cycle may have cut an answer short; only the outermost question gives final ones.
-        if not self._busy or found is not None:
+            # Whoever comes back to this question, or to one inside of it, is answered as if it had been asked first.
+            is_whole, self._cut = self._cut >= at, min(before, self._cut) if self._cut < at else before
+        if found is not None or is_whole or not self._busy:
             self._known[node] = found
+        elif self._questions > _MOST_ASKED:
+            self._given_up.add(node)
+        if not self._busy:
+            self._questions = 0
+            self._given_up.clear()
         return found
+
+    def _is_open(self, question: object) -> bool:
+        """Whether a question is being answered, so that its answer cannot be waited for."""
+        if question not in self._busy:
+            return False
+        self._cut = min(self._cut, self._busy[question])
+        return True
+
+    def cut(self) -> None:
+        """Notes that an answer would be another one if less were asked at once."""
+        self._cut = -1
 
     # -- expressions -----------------------------------------------------------
     def _type(self, node: ast.expr, module: Module) -> Known | None:
@@ -789,13 +821,13 @@ class Inference:
 
     def _bound(self, binding: Binding, name: str, module: Module) -> Known | None:
         key = (binding, name)
-        if key in self._busy:
+        if self._is_open(key):
             return None
-        self._busy.add(key)
+        self._busy[key] = len(self._busy)
         try:
             return self._into(self._given(binding, name, module), binding.path)
         finally:
-            self._busy.discard(key)
+            del self._busy[key]
 
     def _into(self, known: Known | None, path: tuple[int, ...]) -> Known | None:
         for place in path:
@@ -932,9 +964,9 @@ class Inference:
 
     def _of_module(self, module: Module, name: str) -> Known | None:
         key = ("of", module.path, name)
-        if key in self._busy:
+        if self._is_open(key):
             return None
-        self._busy.add(key)
+        self._busy[key] = len(self._busy)
         try:
             bindings = module.scopes[module.tree].bindings.get(name)
             newer = self.world.newer_in(module) if bindings and len(bindings) > 1 else ()
@@ -949,20 +981,20 @@ class Inference:
                     return known
             return None
         finally:
-            self._busy.discard(key)
+            del self._busy[key]
 
     # -- the project's own functions and classes ----------------------------------
     def _own_result(self, callee: Function) -> Known | None:
         path, _, name = callee.name.partition(OWN)
         module = self.world.module_at(path)
         node = module.defined.get(name)
-        if not isinstance(node, Def) or ("result", node) in self._busy:
+        if not isinstance(node, Def) or self._is_open(("result", node)):
             return None
-        self._busy.add(("result", node))
+        self._busy[("result", node)] = len(self._busy)
         try:
             return self._wrapped(node, module, callee)
         finally:
-            self._busy.discard(("result", node))
+            del self._busy[("result", node)]
 
     def _wrapped(self, node: Def, module: Module, callee: Function) -> Known | None:
         names = {_last(decorator) for decorator in node.decorator_list}
@@ -991,9 +1023,9 @@ class Inference:
         module = self.world.module_at(path)
         node = module.defined.get(qualified)
         key = ("class", name, attr)
-        if not isinstance(node, ast.ClassDef) or key in self._busy:
+        if not isinstance(node, ast.ClassDef) or self._is_open(key):
             return None
-        self._busy.add(key)
+        self._busy[key] = len(self._busy)
         try:
             found = self._member(node, attr, module, owner)
             given = module.attributes.get(node, {}).get(attr, ())
@@ -1009,7 +1041,7 @@ class Inference:
             # What nothing else gives a value to comes from where nobody looks.
             return either([found, None]) if len(defaulted) == len(given) and attr not in module.scopes[node].bindings else found
         finally:
-            self._busy.discard(key)
+            del self._busy[key]
 
     def ancestors(self, known: ClassOf) -> frozenset[str]:
         """The classes of packages that one of the project comes of, however far above."""
@@ -1147,9 +1179,9 @@ class Inference:
 
     def _passed(self, function: Def, name: str, module: Module) -> Known | None:
         """What all calls of a function hand over for a parameter."""
-        if ("passed", function, name) in self._busy or (function.name.startswith("__") and function.name != "__init__"):
+        if self._is_open(("passed", function, name)) or (function.name.startswith("__") and function.name != "__init__"):
             return None
-        self._busy.add(("passed", function, name))
+        self._busy[("passed", function, name)] = len(self._busy)
         try:
             where = f"{module.path}{OWN}{module.qualified(function)}"
             owner = module.parents.get(function)
@@ -1168,7 +1200,7 @@ class Inference:
                     found.append(self.type(given, other))
             return either(found) if found else None
         finally:
-            self._busy.discard(("passed", function, name))
+            del self._busy[("passed", function, name)]
 
     # -- annotations -------------------------------------------------------------
     def annotated(self, node: ast.expr | None, module: Module) -> Known | None:
@@ -1241,12 +1273,12 @@ class Inference:
                     return self.annotated(bound, module) if bound is not None else None
                 if binding.how is How.VALUE and isinstance(binding.value, ast.BinOp | ast.Subscript) and not binding.path:
                     key = ("alias", binding)
-                    if key not in self._busy:
-                        self._busy.add(key)
+                    if not self._is_open(key):
+                        self._busy[key] = len(self._busy)
                         try:
                             return self.annotated(binding.value, module)
                         finally:
-                            self._busy.discard(key)
+                            del self._busy[key]
         return None
 
     def reference(self, node: ast.expr, module: Module) -> str | None:

@@ -43,6 +43,7 @@ class Standing:
     def value(self, node: ast.AST, module: Module) -> Known | None:
         """What is expected where a value, or the function of a statement, goes; None where anything may be."""
         if node in self._busy or len(self._busy) >= _MAX_DEPTH:
+            self.inference.cut()
             return None
         self._busy.add(node)
         try:
