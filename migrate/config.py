@@ -12,6 +12,7 @@ from .rule import Era, Severity
 
 OWN_FILE = ".mcp-migrate.toml"
 SHARED_FILE = "pyproject.toml"
+_TABLE = "tool.mcp-migrate."
 
 FailOn = Severity | None
 FAIL_ON: Mapping[str, FailOn] = {**{severity.word: severity for severity in reversed(Severity)}, "never": None}
@@ -37,6 +38,10 @@ class Config:
     keep_v1: bool = False
     require_reasons: bool = False
     file: Path | None = None
+
+    def spelled(self, key: str) -> str:
+        """A setting as errors name it: by its file and by the table that it stands in there."""
+        return f"{self.file}: {_TABLE if self.file is not None and self.file.name == SHARED_FILE else ''}{key}"
 
 
 def load(start: Path) -> Config:
@@ -84,7 +89,7 @@ def _config(file: Path) -> Config | None:
         tools = document.get("tool", {})
         if not isinstance(tools, dict) or "mcp-migrate" not in tools:
             return None
-        document, prefix = tools["mcp-migrate"], "tool.mcp-migrate."
+        document, prefix = tools["mcp-migrate"], _TABLE
         if not isinstance(document, dict):
             raise ConfigError(f"{file}: tool.mcp-migrate: expected a table")
     return Config(base=file.parent, file=file, **dict(_settings(document, file, prefix)))

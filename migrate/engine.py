@@ -6,6 +6,7 @@ LibCST is loaded when the first fix is wanted, not before.
 from __future__ import annotations
 
 import ast
+import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -31,6 +32,7 @@ from .source import Source, Span
 
 # Wiring, deleting and importing need two or three; ten means that two fixes undo each other.
 MAX_ROUNDS = 10
+_FIRST_WORD = re.compile(r"\s*([\w.]+)")
 # Characters of text below which other processes are not worth it: 0.2 s of work for each 20,000.
 _FEW = 60_000
 _FIRST_RUN_ONLY = "`fix --unsafe-fixes` writes it in a first run only, for it goes by what this run has moved"
@@ -888,8 +890,12 @@ def _followed(lines: Collection[int], old: Source, new: Source) -> dict[int, int
     return rows
 
 
-def _likeness(old: Source, line: int, new: Source, row: int) -> float:
-    return SequenceMatcher(None, old.line(line), new.line(row), autojunk=False).ratio()
+def _likeness(old: Source, line: int, new: Source, row: int) -> tuple[bool, float]:
+    """What a line begins with counts first: a long one goes on in lines of its own, each of which may have more of it."""
+    before, after = old.line(line), new.line(row)
+    first, other = (_FIRST_WORD.match(text) for text in (before, after))
+    same = first is not None and other is not None and first[1] == other[1]
+    return same, SequenceMatcher(None, before, after, autojunk=False).ratio()
 
 
 def _taken_name(before: Source, after: Source, groups: Iterable[_Group]) -> str:

@@ -84,7 +84,7 @@ def _project(document: Document, code: Project, without: Iterable[str] = ()) -> 
 def _findings(run: Run, document: Document, code: Project) -> list[_Found]:
     project = _project(document, code)
     examples = {example.source.path: example for example in document.examples}
-    found = [run.alone(finding, project, _NO_PLACE) for finding in run.found(project) if _matters(finding)]
+    found = [_as_shown(run.alone(finding, project, _NO_PLACE), run) for finding in run.found(project) if _matters(finding)]
     told = [
         dataclasses.replace(
             finding,
@@ -102,6 +102,12 @@ def _findings(run: Run, document: Document, code: Project) -> list[_Found]:
     heard = is_open(document.source, told)
     worst = min(heard, key=lambda finding: finding.applicability, default=None)
     return [_Found(one, other if worst is None else _at_most(other, worst, document)) for one, other in zip(found, told, strict=True)]
+
+
+def _as_shown(finding: Finding, run: Run) -> Finding:
+    """The finding, left to a human where its fix takes out what code can do without: an example shows it."""
+    idle = run.entries[finding.rule].hints.get("idle")
+    return dataclasses.replace(finding, applicability=_MANUAL, hint=_SHOWN) if idle and finding.hint == idle else finding
 
 
 def _at_most(finding: Finding, worst: Finding, document: Document) -> Finding:
@@ -171,7 +177,7 @@ def _lack(finding: Finding) -> str:
     """Why a finding is not fixed."""
     if finding.applicability is not _MANUAL:
         return "its fix needs --unsafe-fixes"
-    return finding.hint if finding.hint == _NO_PLACE else "it has no safe fix"
+    return finding.hint if finding.hint in (_NO_PLACE, _SHOWN) else "it has no safe fix"
 
 
 def _dropped(document: Document, finding: Finding, reason: str) -> Dropped:

@@ -68,6 +68,7 @@ class Run:
         self.era = flags.era or self.config.era
         self.catalog = catalog.load()
         self.entries = {entry.id: entry for entry in self.catalog.entries}
+        self._hold(self.config)
         self.select, self.ignore = self._selection(self.config)
         keeps = flags.keep_v1 or self.config.keep_v1
         self.aim = Aim.HOLD if flags.hold else Aim.BOTH if keeps else Aim.MOVE
@@ -113,8 +114,20 @@ class Run:
         if folder not in self._configs:
             outer = os.path.dirname(folder)
             own = config.of_folder(Path(folder)) if outer != folder else None
+            if own is not None:
+                self._hold(own)
             self._configs[folder] = own or (self._config_of(outer) if outer != folder else self.config)
         return self._configs[folder]
+
+    def _hold(self, settings: Config) -> None:
+        """Holds the rules that settings name against those that there are. Raises ConfigError."""
+        of_files = (selector for selectors in settings.per_file_ignores.values() for selector in selectors)
+        for key, selectors in (("select", settings.select), ("ignore", settings.ignore), ("per-file-ignores", of_files)):
+            for selector in selectors:
+                try:
+                    selection.ids_of(selector, self.catalog.entries)
+                except selection.UnknownRule as error:
+                    raise config.ConfigError(f"{settings.spelled(key)}: {error}") from None
 
     def _all_configs(self) -> list[Config]:
         return [*{id(one): one for one in (self.config, *self._configs.values())}.values()]

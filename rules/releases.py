@@ -184,13 +184,11 @@ def is_moving(ctx: Context) -> bool:
         return written_for is Major.ONE
     from ..facts.versions import Version
 
-    path = ctx.file.source.path
     # What is raised in this run was lower when it began.
     every = ctx.project.begun.get(SDK, ())
     if not every:  # the SDK comes with fastmcp, if at all
         return is_moving_standalone(ctx)
-    near = [(file, one) for file, one in every if is_about(ctx, file.source.path, path)]
-    limits_of = [bounds(one.specifier) for _, one in near or every]
+    limits_of = [bounds(one.specifier) for _, one in near(ctx, every)]
     # Names that mcp 1 and 2 share, such as those of `mcp.types`, go where the code for fastmcp beside them goes.
     return is_moving_standalone(ctx) or any(
         limits is not None and limits.begins_before(Version(ctx.entry.data["sdk"][1])) for limits in limits_of
@@ -225,8 +223,7 @@ def is_moving_standalone(ctx: Context) -> bool:
     if Line.OLD in written_for:
         return True
     every = [(file, one) for name in STANDALONE for file, one in ctx.project.begun.get(name, ())]
-    near = [one for file, one in every if is_about(ctx, file.source.path, ctx.file.source.path)] or [one for _, one in every]
-    limits_of = [bounds(one.specifier) for one in near]
+    limits_of = [bounds(one.specifier) for _, one in near(ctx, every)]
     end = Version(ctx.entry.data["standalone"][1])
     return Line.EITHER in written_for and any(limits is not None and limits.begins_before(end) for limits in limits_of)
 
@@ -246,6 +243,12 @@ def is_about(ctx: Context, manifest: str, path: str) -> bool:
     if has_block(ctx, manifest) or has_block(ctx, path):
         return manifest == path
     return is_below(path, scope(manifest))
+
+
+def near(ctx: Context, asked: Sequence[tuple[FileFacts, Requirement]], path: str = "") -> Sequence[tuple[FileFacts, Requirement]]:
+    """Those of some requirements that are installed with the code at a path, or with this file; all, where nothing is known to be."""
+    path = path or ctx.file.source.path
+    return [one for one in asked if is_about(ctx, one[0].source.path, path)] or asked
 
 
 def scope(path: str) -> str:

@@ -448,8 +448,9 @@ def test_wrong_usage_exits_with_2_and_one_clear_sentence(run, arguments, words):
     ("text", "words"),
     [
         ("[tool.mcp-migrate]\nerra = 1\n", "unknown key tool.mcp-migrate.erra"),
-        ("[tool.mcp-migrate]\nselect = ['pong']\n", "pong"),
-        ("[tool.mcp-migrate]\nper-file-ignores = {'a' = ['pong']}\n", "pong"),
+        ("[tool.mcp-migrate]\nselect = ['pong']\n", "pyproject.toml: tool.mcp-migrate.select: no rule answers to 'pong'"),
+        ("[tool.mcp-migrate]\nignore = ['pong']\n", "pyproject.toml: tool.mcp-migrate.ignore: no rule answers to 'pong'"),
+        ("[tool.mcp-migrate]\nper-file-ignores = {'a' = ['pong']}\n", "tool.mcp-migrate.per-file-ignores: no rule answers to 'pong'"),
         ("[tool.mcp-migrate]\nx = [\n", "pyproject.toml"),
     ],
 )

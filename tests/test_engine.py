@@ -501,6 +501,21 @@ def test_what_an_early_rule_has_found_is_followed_through_what_other_rules_rewri
     assert hints["server_version"].startswith("give `version=` to the constructor; `fix --unsafe-fixes` writes it in a first run only")
 
 
+def test_a_long_line_is_followed_to_the_one_that_begins_as_it_did() -> None:
+    """Although another one has more of its words."""
+    text = (
+        "from mcp.server.fastmcp import FastMCP\nfrom mcp.server.transport_security import TransportSecuritySettings\n\n"
+        'mcp = FastMCP("tools", stateless_http=True, json_response=True, streamable_http_path="/",\n'
+        "              transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False))\n"
+        "app = mcp.streamable_http_app()\n"
+    )
+    done = engine.fix(Project.link([read(Source("server.py", text))]), load(), select=["mcp2"])
+    new = done.project.files["server.py"].source
+    assert {new.line(new.position(finding.span.start).line) for finding in done.remaining if finding.name == "server_version"} == {
+        'mcp = MCPServer("tools")'
+    }
+
+
 PAGE = "async def page(session: ClientSession, x: str):\n    return await session.list_tools(cursor=x)\n"
 
 

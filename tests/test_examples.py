@@ -192,6 +192,16 @@ def test_no_import_that_is_only_shown_goes(here, capsys) -> None:
     assert "Cursor, Tool" in (here / "README.md").read_text()
 
 
+def test_an_import_that_is_only_shown_and_that_nothing_replaces_is_left_to_a_human(here, capsys) -> None:
+    text = "```python\nfrom fastmcp import FastMCP\nfrom fastmcp.server.openapi import FastMCPOpenAPI\n```\n"
+    (here / "a.md").write_text(text)
+    told = run(capsys, "check", "a.md")[1]
+    assert "by hand: the example only shows the import: say what it is to show now" in told
+    said = run(capsys, "fix", "--docs", "--diff", "a.md")[2]
+    assert "not fixed: MCP601 in line 3: the example only shows the import" in said
+    assert (here / "a.md").read_text() == text
+
+
 def test_the_cells_of_a_notebook_are_checked_and_fixed_like_code(here, capsys) -> None:
     before = notebook(
         "%pip install mcp\n",

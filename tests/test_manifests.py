@@ -209,6 +209,20 @@ def test_a_script_is_an_environment_of_its_own() -> None:
     assert {(found.path, found.name) for found in done.remaining} >= {("script.py", "old_sdk_pin"), ("script.py", "blocking_package")}
 
 
+@pytest.mark.parametrize(
+    ("path", "told"), [("old/pyproject.toml", False), ("new/pyproject.toml", True), ("pyproject.toml", True)], ids=["other", "own", "above"]
+)
+def test_the_lowest_python_of_another_project_says_nothing(path: str, told: bool) -> None:
+    code = [read(Source("new/server.py", "from fastmcp import FastMCP\n\nmcp = FastMCP('x', on_duplicate_tools='warn')\n"))]
+    texts = {
+        "new/requirements.txt": "fastmcp>=2.12,<3\n",
+        path: '[project]\nname = "x"\nrequires-python = ">=3.10"\ndependencies = ["fastmcp>=2"]\n',
+    }
+    project = Project.link(code, manifests={name: of(name, text) for name, text in texts.items()})
+    found = [one for one in engine.check(project, CATALOG, select=["MCP712"]) if one.path == "new/requirements.txt"]
+    assert ["an older one" in one.hint for one in found] == [told]
+
+
 def test_the_extra_that_goes_leaves_its_package() -> None:
     assert fixed("requirements.txt", "mcp[ws]\n", f"import websockets\n{SERVER}") == "mcp>=2.3,<3\nwebsockets\n"
     assert fixed("requirements.txt", "mcp\n", f"import websockets\n{SERVER}") == "mcp>=2.3,<3\n"

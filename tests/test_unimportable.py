@@ -23,7 +23,7 @@ SESSION = "mcp.shared.session.BaseSession"
         ("from mcp.shared.session import BaseSession\nBaseSession(1, 2, 3, 4)\n", [("app.py", 1, [SESSION])]),
         ("import mcp.client.websocket\n", [("app.py", 1, ["mcp.client.websocket"])]),
         (
-            "from mcp.shared.progress import Progress, progress\n",
+            "from mcp.shared.progress import Progress, progress\nprint(Progress, progress)\n",
             [("app.py", 1, ["mcp.shared.progress.Progress", "mcp.shared.progress.progress"])],
         ),
         ("if True:\n    from mcp.shared.session import BaseSession\n    BaseSession._handle = 1\n", [("app.py", 2, [SESSION])]),
@@ -32,8 +32,9 @@ SESSION = "mcp.shared.session.BaseSession"
         ("from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from mcp.shared.progress import Progress\n", []),
         ("from mcp.server.fastmcp import FastMCP\nmcp = FastMCP('x')\n", []),  # `fix` moves it
         ("from mcp.types import Tool\n", []),
+        ("from mcp.shared.progress import progress\n", []),  # nothing uses it, so that `fix` takes it out
         (
-            "from fastmcp import FastMCP\nfrom fastmcp.server.openapi import FastMCPOpenAPI\n",
+            "from fastmcp import FastMCP\nfrom fastmcp.server.openapi import FastMCPOpenAPI\nprint(FastMCPOpenAPI)\n",
             [("app.py", 2, ["fastmcp.server.openapi.FastMCPOpenAPI"])],
         ),
         ("from fastmcp.server.proxy import FastMCPProxy\n", []),
@@ -49,6 +50,7 @@ SESSION = "mcp.shared.session.BaseSession"
         "types",
         "moved",
         "fine",
+        "idle",
         "name of fastmcp",
         "moved name of fastmcp",
         "other error",
@@ -60,7 +62,7 @@ def test_only_imports_that_fail_at_once_are_told(text: str, expected: list[objec
 
 
 def test_fix_says_at_the_end_what_keeps_the_program_from_starting(tmp_path: Path) -> None:
-    text = "from mcp.server.fastmcp import FastMCP\nfrom mcp.shared.progress import progress\n\nserver = FastMCP('x', version='1')\n"
+    text = "from mcp.server.fastmcp import FastMCP\nfrom mcp.shared.progress import progress\n\nserver = FastMCP('x', version='1')\nprint(progress)\n"
     (tmp_path / "app.py").write_text(text)
     argv = [sys.executable, "-c", "from mcp_migrate.cli import main; main()", "fix", "."]
     fixed = subprocess.run(argv, cwd=tmp_path, capture_output=True, text=True).stdout.splitlines()
@@ -73,7 +75,7 @@ def test_fix_says_at_the_end_what_keeps_the_program_from_starting(tmp_path: Path
 
 
 def test_a_program_that_is_to_run_with_both_releases_starts_with_the_older_one(tmp_path: Path) -> None:
-    text = "from mcp.server.fastmcp import FastMCP\nfrom mcp.shared.progress import progress\n\nserver = FastMCP('x', version='1')\n"
+    text = "from mcp.server.fastmcp import FastMCP\nfrom mcp.shared.progress import progress\n\nserver = FastMCP('x', version='1')\nprint(progress)\n"
     (tmp_path / "app.py").write_text(text)
     argv = [sys.executable, "-c", "from mcp_migrate.cli import main; main()", "fix", "--keep-v1", "."]
     said = subprocess.run(argv, cwd=tmp_path, capture_output=True, text=True).stdout

@@ -122,11 +122,12 @@ def _asked(function: Def, *, moved: bool = False) -> set[ast.Call]:
     return {
         node
         for node in ast.walk(function)
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "elicit" and _is_moved(node) is moved
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "elicit" and is_moved(node) is moved
     }
 
 
-def _is_moved(call: ast.Call) -> bool:
+def is_moved(call: ast.Call) -> bool:
+    """Whether a question goes through the module already."""
     return (
         isinstance(call.func, ast.Attribute) and isinstance(call.func.value, ast.Call) and dotted(call.func.value.func) == f"{NAME}.asker"
     )

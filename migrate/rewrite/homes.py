@@ -19,7 +19,7 @@ from .edits import Edit
 
 def find(project: Project, users: Iterable[str], file_name: str) -> dict[str, str]:
     """The folder of the module for each file that uses it: one for each package, or for files that stand together."""
-    packages, there, roots = _packages(project), _written(project, file_name), _roots(project)
+    packages, there = _packages(project), _written(project, file_name)
     groups: dict[str, list[str]] = {}
     tests = []
     for path in users:
@@ -28,11 +28,12 @@ def find(project: Project, users: Iterable[str], file_name: str) -> dict[str, st
         else:
             groups.setdefault(_top(path, packages), []).append(path)
     # Tests use what the server has.
-    of_servers = {top: _root(roots, paths[0]) for top, paths in groups.items()}
+    asking = _asking(project) if tests else frozenset()
+    of_servers = {top: _root(paths[0], asking) for top, paths in groups.items()}
     if not groups:
-        of_servers = {_folder(path): _root(roots, path) for path in there if not is_test(path)}
+        of_servers = {_folder(path): _root(path, asking) for path in there if not is_test(path)}
     for path in tests:
-        groups.setdefault(_of_server(_root(roots, path), of_servers) or _folder(path), []).append(path)
+        groups.setdefault(_of_server(_root(path, asking), of_servers) or _folder(path), []).append(path)
     homes: dict[str, str] = {}
     for top, paths in groups.items():
         held = [path for path in there if _folder(path) == top or (top in packages and PurePosixPath(top) in PurePosixPath(path).parents)]
@@ -100,8 +101,8 @@ def _lies_in(folder: str, above: str) -> bool:
     return above == "." or PurePosixPath(above) in PurePosixPath(folder).parents
 
 
-def _roots(project: Project) -> frozenset[str]:
-    """The folders with a file that says what is installed."""
+def _asking(project: Project) -> frozenset[str]:
+    """The folders of files that say what is installed."""
     return frozenset(
         _folder(path)
         for path, file in project.manifests.items()
@@ -109,9 +110,9 @@ def _roots(project: Project) -> frozenset[str]:
     )
 
 
-def _root(roots: Collection[str], path: str) -> str:
-    """The innermost of some folders that a file lies in."""
-    return next((str(above) for above in PurePosixPath(path).parents if str(above) in roots), ".")
+def _root(path: str, asking: Collection[str]) -> str:
+    """The innermost of these folders around a file."""
+    return next((str(above) for above in PurePosixPath(path).parents if str(above) in asking), ".")
 
 
 def _written(project: Project, file_name: str) -> list[str]:

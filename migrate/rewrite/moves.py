@@ -109,6 +109,37 @@ def is_exported(alias: ast.alias, ctx: Context) -> bool:
     return shared or not any(ctx.sdk.inference.uses(alias, ctx.module))
 
 
+def idle(fact: Defined, ctx: Context) -> ast.ImportFrom | None:
+    """The import that gives a name which nothing uses, here or elsewhere, as far as can be seen; None where something may."""
+    from . import renames
+
+    module = ctx.module
+    alias = module.at(fact.span)
+    statement = module.parents.get(alias) if isinstance(alias, ast.alias) else None
+    if not isinstance(alias, ast.alias) or not isinstance(statement, ast.ImportFrom) or module.package:
+        return None
+    # Who says that a linter is to leave it alone, or names it as it is named, wants others to have it.
+    lines = (module.source.line(row) for row in range(statement.lineno, (statement.end_lineno or statement.lineno) + 1))
+    if alias.asname == alias.name or any("noqa" in line or "F401" in line for line in lines):
+        return None
+    if any(isinstance(above, ast.Try | ast.If) for above in module.around(statement)):
+        return None
+    name = alias.asname or alias.name
+    starred = ctx.project.remember("starred", lambda: {star for file in ctx.project.files.values() for star in file.stars})
+    if module.name in starred or renames.is_shared(name, [alias], module, ctx.sdk.inference, ctx.project.texts):
+        return None
+    return None if [*renames.uses(name, [alias], module, ctx.sdk.inference)] else statement
+
+
+def gone(fact: Defined, tree: Tree, ctx: Context) -> Iterator[Edit]:
+    """Takes an import out that nothing uses."""
+    from . import renames
+
+    alias, statement = ctx.module.at(fact.span), idle(fact, ctx)
+    if statement is not None and isinstance(alias, ast.alias):
+        yield from renames.taken_out(statement, {alias}, tree, ctx.module)
+
+
 def kept(
     statement: ast.ImportFrom, plain: Sequence[Move], guarded: Sequence[tuple[ast.alias, Either]], tree: Tree, ctx: Context
 ) -> Iterator[Edit | Import | Either]:

@@ -1178,14 +1178,9 @@ class Inference:
                 return None
             case ast.Constant(value=None):
                 return NONE
-            case ast.Constant(value=str(text)):
-                try:
-                    inner = ast.parse(text.strip(), mode="eval").body
-                except SyntaxError:
-                    return None
-                for child in ast.walk(inner):
-                    module.parents.setdefault(child, node)
-                return self.annotated(inner, module)
+            case ast.Constant(value=str()):
+                inner = module.quoted(node)
+                return self.annotated(inner, module) if inner is not None else None
             case ast.BinOp(left=left, op=ast.BitOr(), right=right):
                 return either([self.annotated(left, module), self.annotated(right, module)])
             case ast.Subscript(value=value, slice=index):

@@ -11,7 +11,7 @@ from enum import Enum
 from functools import cached_property
 
 from ..facts.mask import parse
-from ..facts.syntax import children, walked
+from ..facts.syntax import children, descend, walked
 from ..source import Source, Span
 
 Def = ast.FunctionDef | ast.AsyncFunctionDef
@@ -84,6 +84,7 @@ class Module:
         self.stars: list[str] = []
         self._outer: set[ast.AST] = set()  # what belongs to a function or class, and is evaluated in the scope around it
         self._met: dict[Span, ast.AST] = {}
+        self._quoted: dict[ast.Constant, ast.expr | None] = {}
         self._said: dict[str, bool] = {}
         self._filled: dict[str, tuple[dict[Scope, list[int]], dict[Scope | None, list[int]]]] = {}
         self._leaving: dict[int, list[tuple[int, ast.If]]] = {}
@@ -275,6 +276,18 @@ class Module:
         parts = [node.name] if isinstance(node, Def | ast.ClassDef) else []
         parts += [above.name for above in self.around(node) if isinstance(above, Def | ast.ClassDef)]
         return ".".join(reversed(parts))
+
+    def quoted(self, node: ast.Constant) -> ast.expr | None:
+        """The code in the quotes of an annotation, which stands where the text does; read once, for all who ask for it again."""
+        if node not in self._quoted:
+            try:
+                inner = self._quoted[node] = ast.parse(str(node.value).strip(), mode="eval").body
+            except (SyntaxError, ValueError, RecursionError, MemoryError):
+                self._quoted[node] = None
+            else:
+                # The parents of the file's own nodes belong to all who hold the tree, and stay as they are.
+                self.parents.update(dict.fromkeys(descend(inner), node))
+        return self._quoted[node]
 
     def statement(self, node: ast.AST) -> ast.stmt | None:
         """The innermost statement that holds a node."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -12,7 +12,7 @@ from ...rewrite import requirements
 from ...rewrite.edits import Edit
 from ...rule import Applicability, Context, Finding, Severity
 from ...source import Span
-from ..releases import SDK, STANDALONE, blocked, has_block, has_code, is_about, is_moving, needs_standalone, scope
+from ..releases import SDK, STANDALONE, blocked, has_block, has_code, is_about, is_moving, near, needs_standalone, scope
 
 if TYPE_CHECKING:
     from ...rewrite.tree import Tree
@@ -57,13 +57,17 @@ def _imported(fact: Borrowed, ctx: Context) -> Iterator[Finding]:
     if not _is_lost(fact, path, ctx):
         return
     taken = any(
-        asked.entry and not asked.fixed and file.source.path not in ctx.project.outside and name in _lost(asked, file, ctx)
+        asked.entry
+        and not asked.fixed
+        and file.source.path not in ctx.project.outside
+        and name in _lost(asked, file, ctx)
+        and _serves(file, path, ctx)
         for keys in _ORDER
         for kind in keys
         for file, asked in ctx.project.requirements.get(kind, ())
     )
     applicability = Applicability.SAFE if taken and not blocked(ctx) else Applicability.MANUAL
-    package = SDK if any(asked.key == SDK for _, asked in _near(ctx, path)) else STANDALONE[0]
+    package = SDK if any(asked.key == SDK for _, asked in near(ctx, _asks(ctx), path)) else STANDALONE[0]
     hint = ctx.entry.hints["beside"].replace("{package}", package) if applicability is Applicability.SAFE else ""
     if not taken and ctx.project.is_test(path):
         hint = ctx.entry.hints["tests"]
@@ -142,24 +146,18 @@ def _asks(ctx: Context) -> list[tuple[FileFacts, Requirement]]:
     return [one for name in _BRINGING for one in ctx.project.requirements.get(name, ())]
 
 
-def _near(ctx: Context, path: str) -> list[tuple[FileFacts, Requirement]]:
-    """Those of them that are installed with the code at a path; all, where nothing is known to be."""
-    every = _asks(ctx)
-    return [one for one in every if is_about(ctx, one[0].source.path, path)] or every
-
-
 def _gone(path: str, ctx: Context) -> dict[str, str]:
     """The packages that mcp 2 does not bring to the code at a path, with the extra that does."""
-    near = _near(ctx, path)
+    asking = near(ctx, _asks(ctx), path)
     # Most files of a run are about the same requirements.
-    return ctx.project.conclude(("gone", *((file.source.path, one.span) for file, one in near)), partial(_found_gone, near, ctx))
+    return ctx.project.conclude(("gone", *((file.source.path, one.span) for file, one in asking)), partial(_found_gone, asking, ctx))
 
 
-def _found_gone(near: list[tuple[FileFacts, Requirement]], ctx: Context) -> dict[str, str]:
+def _found_gone(asking: Sequence[tuple[FileFacts, Requirement]], ctx: Context) -> dict[str, str]:
     gone = {name: extra.rstrip("]") for name, _, extra in (line.partition("[") for line in ctx.entry.data["gone"])}
-    asked = {extra for _, one in near if one.key == SDK for extra in one.extras}
+    asked = {extra for _, one in asking if one.key == SDK for extra in one.extras}
     lost = dict(line.split() for line in ctx.entry.data["gone_with_extras"])
-    brought = ctx.entry.data["brought_by_fastmcp"] if any(needs_standalone(file, always=True) for file, _ in near) else ()
+    brought = ctx.entry.data["brought_by_fastmcp"] if any(needs_standalone(file, always=True) for file, _ in asking) else ()
     gone |= {name: "" for extra, name in lost.items() if extra in asked}
     return {name: extra for name, extra in gone.items() if name not in brought}
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from ...facts.model import Standalone, SymbolUse
 from ...rule import Context, Finding
-from ..releases import STANDALONE, bounds
+from ..releases import STANDALONE, bounds, near
 
 
 def check(fact: Standalone, ctx: Context) -> Iterator[Finding]:
@@ -20,6 +20,6 @@ def _admits_older(ctx: Context) -> bool:
     from ...facts.versions import Version
 
     since = Version(ctx.entry.data["since"][0])
-    asked = (one for name in STANDALONE for _, one in ctx.project.begun.get(name, ()))
-    limits = (bounds(one.specifier) for one in asked if one.specifier)
+    every = [(file, one) for name in STANDALONE for file, one in ctx.project.begun.get(name, ())]
+    limits = (bounds(one.specifier) for _, one in near(ctx, every) if one.specifier)
     return any(found is not None and found.begins_before(since) for found in limits)

@@ -35,9 +35,9 @@ def fix(fact: Standalone, tree: Tree, ctx: Context) -> Iterator[Edit | Import | 
 
 
 def _is_bound(fact: Standalone, ctx: Context) -> bool:
-    """Whether it asks, and its function does not look at the revision of the connection, by which it may ask in another way."""
+    """Whether it asks by itself, and its function does not look at the revision of the connection, by which it may ask otherwise."""
     node = ctx.module.at(fact.span)
-    if fact.use is not SymbolUse.CALL or not isinstance(node, ast.Call) or not fact.sure:
+    if fact.use is not SymbolUse.CALL or not isinstance(node, ast.Call) or not fact.sure or answers.is_moved(node):
         return False
     function = ctx.module.function(node)
     return function is None or not any(isinstance(inner, ast.Attribute) and inner.attr == _VERSION for inner in ast.walk(function))

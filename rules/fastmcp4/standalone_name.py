@@ -32,7 +32,9 @@ def check(fact: Standalone, ctx: Context) -> Iterator[Finding]:
     new = _successor(here, api, ctx.entry)
     if new == here or here.dotted in ctx.entry.data["elsewhere"]:
         return
-    if new is None:
+    if new is None and fact.use is SymbolUse.IMPORT and moves.idle(fact, ctx) is not None:
+        yield ctx.finding(fact, Applicability.SAFE, hint=ctx.entry.hints["idle"])
+    elif new is None:
         reasons = (reason.split() for reason in ctx.entry.data["reasons"])
         hint = next((ctx.entry.hints[reason] for word, reason in reasons if word in here.dotted), "")
         yield ctx.finding(fact, Applicability.MANUAL, hint=hint)
@@ -46,6 +48,8 @@ def fix(fact: Standalone, tree: Tree, ctx: Context) -> Iterator[Edit | Import]:
     new = _successor(here, ctx.sdk.api, ctx.entry)
     if new is not None:
         yield from moves.moved(fact, here, new, tree, ctx, lambda place: _successor(place, ctx.sdk.api, ctx.entry))
+    else:
+        yield from moves.gone(fact, tree, ctx)
 
 
 def keep(fact: Standalone, tree: Tree, ctx: Context) -> Iterator[Edit | Import | Either]:
@@ -54,6 +58,8 @@ def keep(fact: Standalone, tree: Tree, ctx: Context) -> Iterator[Edit | Import |
 
     here, api = _place(fact, ctx), ctx.sdk.api
     new = _successor(here, api, ctx.entry)
+    if new is None:
+        yield from moves.gone(fact, tree, ctx)
     if new is None or new == here:
         return
     statement = _statement(fact, ctx)

@@ -34,7 +34,9 @@ def check(fact: Symbol, ctx: Context) -> Iterator[Finding]:
     new = _successor(here, ctx.sdk.api, ctx.entry)
     if new == here or here.dotted in ctx.entry.data["elsewhere"] or _canonical(here, ctx.sdk.api) in ctx.entry.data["elsewhere"]:
         return
-    if new is None:
+    if new is None and fact.use is SymbolUse.IMPORT and moves.idle(fact, ctx) is not None:
+        yield ctx.finding(fact, Applicability.SAFE, hint=ctx.entry.hints["idle"])
+    elif new is None:
         yield ctx.finding(fact, Applicability.MANUAL, hint=ctx.entry.hints.get(_reason(here), ""))
     else:
         message = f"{ctx.entry.message}; it is `{new.dotted}` now"
@@ -69,6 +71,7 @@ def fix(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit | Import]:
         return
     new = _successor(_place(fact.key, api), api, ctx.entry)
     if new is None:
+        yield from moves.gone(fact, tree, ctx)
         return
     yield from moves.moved(fact, _place(fact.key, api), new, tree, ctx, lambda place: _successor(place, api, ctx.entry))
 
@@ -99,6 +102,9 @@ def keep(fact: Symbol, tree: Tree, ctx: Context) -> Iterator[Edit | Import | Eit
                 yield Either(Import(*new), Import(*here), here.name)
         return
     statement = module.parents.get(node) if node is not None else None
+    if fact.use is SymbolUse.IMPORT and _successor(_place(fact.key, api), api, ctx.entry) is None:
+        yield from moves.gone(fact, tree, ctx)
+        return
     if not isinstance(node, ast.alias) or not isinstance(statement, ast.ImportFrom) or statement.module is None or statement.level:
         return
     plain, guarded = [], []
