@@ -134,7 +134,8 @@ Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Say of each rule
 
 def main() -> None:
     """The entry point of the command `mcp-migrate`."""
-    # Syntax trees are many objects without cycles: not to look for cycles saves a quarter of the CPU, and costs 3 % more memory.
+    # Syntax trees are many objects without cycles: not to look for cycles saves a quarter of the CPU. It costs `check` no
+    # memory, and `fix`, whose rounds leave projects behind, up to a tenth.
     gc.disable()
     try:
         lenient()

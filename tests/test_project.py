@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
+from pathlib import Path
+
 import pytest
+from mcp_migrate import engine
+from mcp_migrate.catalog import load
 from mcp_migrate.facts.model import Call, ErrorCode, Fact, Handler, Header, Route, Send, Shape, Version
 from mcp_migrate.project import Project, module_name, read
+from mcp_migrate.rule import Era
 from mcp_migrate.source import Source
+
+FIXTURES = Path(__file__).parent.parent / "fixtures"
 
 
 def link(**files: str) -> Project:
@@ -223,3 +232,14 @@ def test_a_boundary_that_is_only_thought_of_leaves_the_facts_alone():
     assert bounded.files["app/server.py"].facts == project.files["app/server.py"].facts
     assert settles(bounded, "server")
     assert not settles(project, "server")
+
+
+@pytest.mark.parametrize("case", ["servers/notes_chain/before/server.py", "mcp2/fail_open_elicitation/goes_on_later/before.py"])
+def test_nothing_holds_a_project_that_nobody_asks_any_more(case: str) -> None:
+    project = Project.link([read(Source("server.py", (FIXTURES / case).read_text(encoding="utf-8")))])
+    fixed = engine.fix(project, load(), Era.MODERN)
+    assert fixed.texts
+    left = [weakref.ref(one) for one in (project, fixed.project)]
+    del project, fixed
+    gc.collect()
+    assert [one() for one in left] == [None, None]

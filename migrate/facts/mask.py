@@ -51,7 +51,7 @@ def parse(source: Source) -> tuple[ast.Module, bool]:
 
 @lru_cache(maxsize=4)
 def parsed(source: Source) -> tuple[ast.Module, bool]:
-    """What `parse` gives, for those who only look at the tree: what a rewrite has made of a text is held against much."""
+    """What `parse` gives, held for a while: a text that a rewrite has made is looked at by several, none of which holds its tree."""
     return parse(source)
 
 

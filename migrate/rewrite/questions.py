@@ -7,7 +7,6 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from weakref import WeakKeyDictionary
 
 from ..facts import consent, effects, functions
 from ..facts.functions import walk
@@ -400,14 +399,9 @@ class Questions:
         return self._facts[module.path]
 
 
-_KNOWN: WeakKeyDictionary[Project, Questions] = WeakKeyDictionary()
-
-
 def questions(project: Project) -> Questions:
     """The questions of a project; found once."""
-    if project not in _KNOWN:
-        _KNOWN[project] = Questions(project)
-    return _KNOWN[project]
+    return project.remember("questions to clients", lambda: Questions(project))
 
 
 # -- what may be done twice ------------------------------------------------------------
