@@ -689,7 +689,7 @@ def branches(number: int) -> str:
     ("text", "reason"),
     [
         (FORM_FEED, "LibCST would lose bytes of this file, such as a form feed before code"),
-        (branches(400), "this file is nested too deeply to be rewritten"),
+        (branches(600), "this file is nested too deeply to be rewritten"),
         (branches(900), "this file is nested too deeply to be rewritten"),
     ],
     ids=["form feed", "600 branches", "900 branches"],
