@@ -248,13 +248,13 @@ class Inference:
             self._depth -= 1
             # Whoever comes back to this question, or to one inside of it, is answered as if it had been asked first.
             is_whole, self._cut = self._cut >= at, min(before, self._cut) if self._cut < at else before
+            if not self._busy:
+                self._questions = 0
+                self._given_up.clear()
         if found is not None or is_whole or not self._busy:
             self._known[node] = found
         elif self._questions > _MOST_ASKED:
             self._given_up.add(node)
-        if not self._busy:
-            self._questions = 0
-            self._given_up.clear()
         return found
 
     def _is_open(self, question: object) -> bool:
